@@ -1,0 +1,75 @@
+/*
+ * sample.h - what one agent measured in one interval, as fleet's codec
+ * decoded and checked it; the input of merging.
+ *
+ * Histogram blobs were checked to decode.  Cell indices are those of the
+ * agent's own phase message; sample_cell.cell was translated by fleet into the
+ * index of the run's cell (plan_run.cells).
+ *
+ * Memory: sample_free() frees all.  Threads: made on the loop, handed over to
+ * the store thread whole.
+ */
+#ifndef CONTROLLER_RESULTS_SAMPLE_H
+#define CONTROLLER_RESULTS_SAMPLE_H
+
+#include "common/base.h"
+
+enum sample_kind {
+    SAMPLE_ROW_MEASURED,
+    SAMPLE_ROW_WARMUP,
+    SAMPLE_ROW_DRAIN,
+};
+
+enum sample_op {
+    SAMPLE_READ,
+    SAMPLE_WRITE,
+    SAMPLE_OPS,
+};
+
+struct sample_cell {
+    uint32_t cell; /* index into plan_run.cells */
+    enum sample_op op;
+    uint64_t ios;
+    uint64_t bytes;
+    uint64_t errors;
+    const uint8_t *service; /* blob; NULL when empty */
+    size_t service_length;
+    const uint8_t *response; /* NULL in a closed loop */
+    size_t response_length;
+    uint32_t in_flight;
+    uint64_t oldest_ns;
+    uint64_t unissued;
+    uint64_t unissued_oldest_ns;
+};
+
+struct sample_host {
+    uint64_t host_cpu_ns;
+    uint64_t host_system_ns;
+    uint64_t capacity_ns;
+    uint64_t agent_cpu_ns;
+};
+
+struct sample {
+    uint32_t host; /* index into plan.hosts */
+    uint64_t interval;
+    uint32_t part;
+    uint32_t parts;
+    enum sample_kind kind;
+    uint32_t spans;
+    /* On the controller's clock, relative to the phase's start. */
+    int64_t begin_ns;
+    int64_t end_ns;
+    int64_t opened_first_ns;
+    int64_t opened_last_ns;
+    int64_t edge_skew_ns; /* clock drift since the start */
+    bool has_host;
+    struct sample_host host_sample;
+    struct sample_cell *cells;
+    uint32_t cell_count;
+    void *memory; /* what the blobs point into; sample_free()'s */
+};
+
+/* NULL is fine.  Returns NULL. */
+struct sample *sample_free(struct sample *sample);
+
+#endif
