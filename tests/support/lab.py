@@ -1,0 +1,303 @@
+"""A lab of our own for whole-program tests: hosts, drives, daemons.
+
+Everything is made by the test that uses it and taken down with it: network
+namespaces (one bridge, no way out), time namespaces, loop drives over files,
+processes ended by their id.
+
+    with Lab() as lab:
+        hosts = lab.hosts(3, clocks=[0, 86400, -86400])
+        lab.make_keys("a", "b")
+        lab.controller(hosts[0])
+        lab.agent("a", hosts[1], offers=["/dev/loop*"])
+        lab.lockstep("submit", "--wait", "-f", lab.file("x.parm", TEXT))
+"""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN = pathlib.Path(os.environ.get("LOCKSTEP_BIN", "build/debug")).resolve()
+LOCKSTEP = BIN / "controller" / "lockstep"
+LOCKSTEPD = BIN / "controller" / "lockstepd"
+AGENT = BIN / "agent" / "lockstep-agent"
+
+
+def run(*words, check=True, **options):
+    """A command of the rig itself, which must succeed."""
+    return subprocess.run([str(w) for w in words], check=check, text=True,
+                          capture_output=True, **options)
+
+
+def wait_until(fact, seconds=20, what="a fact"):
+    """Polls until fact() is true and returns its value."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = fact()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds} s for {what}")
+        time.sleep(0.02)
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise unittest.SkipTest("needs root for namespaces and loop drives")
+
+
+class Process:
+    """A program of ours with its output in a file, ended by its id.
+
+    `ip netns exec` and `unshare --time` replace themselves by the program,
+    so the id is the program's own.
+    """
+
+    def __init__(self, words, log, **options):
+        self.log = pathlib.Path(log)
+        self.words = [str(w) for w in words]
+        with open(self.log, "ab") as out:
+            self.popen = subprocess.Popen(self.words, stdout=out, stderr=out,
+                                          stdin=subprocess.DEVNULL, **options)
+        self.pid = self.popen.pid
+
+    def text(self):
+        return self.log.read_text(errors="replace")
+
+    def wait_for(self, pattern, seconds=20):
+        """Waits until the program has said it; returns the match."""
+        def look():
+            found = re.search(pattern, self.text())
+            if not found and self.popen.poll() is not None:
+                raise AssertionError(
+                    f"ended with {self.popen.returncode} before that")
+            return found
+        try:
+            return wait_until(look, seconds, f"'{pattern}'")
+        except AssertionError as error:
+            raise AssertionError(f"{' '.join(self.words)}: '{pattern}': "
+                                 f"{error}; it said:\n{self.text()}") from None
+
+    def signal(self, number):
+        if self.popen.poll() is None:
+            os.kill(self.pid, number)
+
+    def wait(self, seconds=20):
+        return self.popen.wait(timeout=seconds)
+
+    def end(self):
+        self.signal(signal.SIGCONT)
+        self.signal(signal.SIGTERM)
+        try:
+            self.popen.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.signal(signal.SIGKILL)
+            self.popen.wait(timeout=10)
+
+
+class Host:
+    """A network namespace on the lab's bridge, with a clock of its own."""
+
+    def __init__(self, lab, number, clock_s):
+        self.lab = lab
+        self.name = f"{lab.prefix}h{number}"
+        self.address = f"10.77.{lab.net}.{number}"
+        self.link = f"{lab.prefix}v{number}"
+        self.clock_s = clock_s
+        run("ip", "netns", "add", self.name)
+        lab.undo(run, "ip", "netns", "del", self.name, check=False)
+        run("ip", "link", "add", self.link, "netns", lab.switch, "type",
+            "veth", "peer", "name", "eth0", "netns", self.name)
+        run("ip", "-n", lab.switch, "link", "set", self.link, "master", "br0",
+            "up")
+        run("ip", "-n", self.name, "addr", "add", f"{self.address}/24", "dev",
+            "eth0")
+        for device in ("eth0", "lo"):
+            run("ip", "-n", self.name, "link", "set", device, "up")
+
+    def words(self):
+        """What goes before a command to run it on this host."""
+        words = ["ip", "netns", "exec", self.name]
+        if self.clock_s:
+            words += ["unshare", "--time", "--monotonic", str(self.clock_s)]
+        return words
+
+    def cut(self):
+        run("ip", "-n", self.lab.switch, "link", "set", self.link, "down")
+
+    def mend(self):
+        run("ip", "-n", self.lab.switch, "link", "set", self.link, "up")
+
+
+class Drive:
+    """A loop drive over a file in memory."""
+
+    def __init__(self, lab, megabytes):
+        handle, self.file = tempfile.mkstemp(dir=lab.memory, suffix=".img")
+        os.ftruncate(handle, megabytes << 20)
+        os.close(handle)
+        self.path = run("losetup", "--find", "--show",
+                        self.file).stdout.strip()
+        self.name = os.path.basename(self.path)
+        lab.undo(run, "losetup", "--detach", self.path, check=False)
+
+    def completed(self):
+        """The kernel's own count: (reads, writes) completed so far."""
+        stat = pathlib.Path(f"/sys/block/{self.name}/stat")
+        words = stat.read_text().split()
+        return int(words[0]), int(words[4])
+
+
+class Lab:
+    def __init__(self):
+        self.prefix = f"ls{os.getpid() % 100000}"
+        self.net = os.getpid() % 250 + 1
+        self.switch = f"{self.prefix}sw"
+        self._undo = contextlib.ExitStack()
+        self._switched = False
+        self.processes = []
+        self.controller_host = None
+        self.port = self.keys = self.at = None
+
+    def __enter__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-test-"))
+        self.undo(shutil.rmtree, self.folder, ignore_errors=True)
+        memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+        self.memory = tempfile.mkdtemp(prefix="lockstep-test-", dir=memory)
+        self.undo(shutil.rmtree, self.memory, ignore_errors=True)
+        return self
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes):
+            process.end()
+        self._undo.close()
+
+    def undo(self, function, *args, **options):
+        self._undo.callback(function, *args, **options)
+
+    # ---- the rig
+
+    def hosts(self, count, clocks=None):
+        need_root()
+        if not self._switched:
+            run("ip", "netns", "add", self.switch)
+            self.undo(run, "ip", "netns", "del", self.switch, check=False)
+            run("ip", "-n", self.switch, "link", "add", "br0", "type",
+                "bridge")
+            run("ip", "-n", self.switch, "link", "set", "br0", "up")
+            self._switched = True
+        clocks = clocks or [0] * count
+        return [Host(self, n + 1, clocks[n]) for n in range(count)]
+
+    def drive(self, megabytes=64):
+        need_root()
+        return Drive(self, megabytes)
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    # ---- the programs
+
+    def start(self, name, words, host=None, **options):
+        words = (host.words() if host else []) + [str(w) for w in words]
+        process = Process(words, self.folder / f"{name}.log", **options)
+        self.processes.append(process)
+        return process
+
+    def make_keys(self, *agents):
+        self.keys = self.folder / "keys"
+        self.lockstep("keys", "init", "--dir", self.keys, check=0)
+        for agent in agents:
+            self.lockstep("keys", "agent", agent, "--dir", self.keys, check=0)
+        self.lockstep("keys", "operator", "op", "--dir", self.keys, check=0)
+
+    def controller(self, host=None, *more):
+        """Starts lockstepd, at first on a port of its own choice."""
+        address = host.address if host else "127.0.0.1"
+        words = [LOCKSTEPD, "--listen", f"{address}:{self.port or 0}",
+                 "--store", self.folder / "lockstep.db", *more]
+        if self.keys:
+            words += ["--keys", self.keys / "controller.pem"]
+        process = self.start("controller", words, host)
+        said = process.wait_for(r"listening on \S+:(\d+)")
+        self.port = int(said.group(1))
+        self.at = f"{address}:{self.port}"
+        self.controller_host = host
+        return process
+
+    def agent(self, name, host=None, *more, offers=()):
+        words = [AGENT, "--name", name, "--controller", self.at]
+        for offer in offers:
+            words += ["--offer", offer]
+        if self.keys:
+            words += ["--keys", self.keys / f"agent-{name}.pem"]
+        process = self.start(f"agent-{name}", [*words, *more], host)
+        process.wait_for("connected")
+        return process
+
+    def words(self, *words):
+        """The shell's command line, on the controller's host."""
+        local = words[0] in ("run", "check", "keys") or not self.at
+        host = None if local else self.controller_host
+        more = []
+        if not local:
+            more = ["-c", self.at]
+            if self.keys:
+                more += ["--keys", self.keys / "operator-op.pem"]
+        return [str(w) for w in [*(host.words() if host else []), LOCKSTEP,
+                                 *words, *more]]
+
+    def lockstep(self, *words, check=None, seconds=120, **options):
+        """Runs the shell; with check, its exit status must be that."""
+        result = subprocess.run(self.words(*words), text=True, timeout=seconds,
+                                capture_output=True, cwd=self.folder,
+                                stdin=subprocess.DEVNULL, **options)
+        if check is not None and result.returncode != check:
+            raise AssertionError(
+                f"lockstep {' '.join(map(str, words))}: exit status "
+                f"{result.returncode}, not {check}\n{result.stdout}\n"
+                f"{result.stderr}\n{self.logs()}")
+        return result
+
+    def json(self, *words, check=0, **options):
+        return json.loads(
+            self.lockstep(*words, "--json", check=check, **options).stdout)
+
+    def store(self):
+        """The controller's store, read only."""
+        store = sqlite3.connect(f"file:{self.folder}/lockstep.db?mode=ro",
+                                uri=True)
+        self.undo(store.close)
+        return store
+
+    def logs(self):
+        return "\n".join(f"--- {p.log.name}\n{p.text()[-4000:]}"
+                         for p in self.processes)
+
+
+class Reporter(unittest.TextTestResult):
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        name = test.id().split(".", 1)[-1]
+        program = pathlib.Path(sys.argv[0]).stem
+        print(f"SKIP {program}.{name}: {reason}", flush=True)
+
+
+def main():
+    """unittest's main, with our lines for skips and 77 when all skipped."""
+    runner = unittest.TextTestRunner(resultclass=Reporter, verbosity=2)
+    result = unittest.main(testRunner=runner, exit=False).result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    skipped_all = result.skipped and len(result.skipped) == result.testsRun
+    sys.exit(77 if skipped_all else 0)
