@@ -2,11 +2,17 @@
  * plan.h - a campaign after expansion: what will run where.
  *
  * Two pure steps make it.  plan_expand() turns definitions into runs, targets
- * and cells, knowing the file alone; this is what `lockstep check` prints.
- * plan_place() then takes what the fleet's agents told about hosts and targets
- * and settles agents, sizes in bytes, regions and the fill phases; this is what
- * is conducted.  Between the two, plan_host.agent is PLAN_NOWHERE and sizes may
- * be 0 (unknown).
+ * and cells.  With a fleet, it matches the file's hosts to agents, and hosts
+ * that are one agent become one; without (`lockstep check`), plan_host.agent
+ * stays PLAN_NOWHERE.  Then the caller asks the agents about the targets
+ * (Inspect), hands each answer to plan_set_facts(), and plan_place() settles
+ * sizes in bytes, regions and the fill phase; this is what is conducted.
+ * Between the two, sizes and regions may be 0 (unknown).
+ *
+ *     err = plan_expand(definitions, &fleet, &report, &plan);
+ *     for each plan->targets[i]: ask plan->hosts[target->host].agent,
+ *         err = plan_set_facts(plan, i, &facts);
+ *     err = plan_place(plan, &report);
  *
  * Words: a *target* is one sd on one host; a *cell* is one workload on one
  * target; a *run* is one phase to come.  Indices, not pointers, tie them.
@@ -19,6 +25,10 @@
 #define CONTROLLER_PLAN_PLAN_H
 
 #include "common/base.h"
+#include "controller/language/report.h"
+
+struct arena;
+struct definitions;
 
 #define PLAN_NOWHERE UINT32_MAX
 
@@ -28,11 +38,20 @@
 #define PLAN_RUNS_MAX    200000u
 
 enum plan_rate_kind {
-    PLAN_RATE_MAX,     /* closed loop */
-    PLAN_RATE_CURVE,   /* closed loop; its result is the 100 % of a curve */
-    PLAN_RATE_PERCENT, /* value: per cent of the last curve maximum, or of the
-                          rate last observed where no curve came before */
-    PLAN_RATE_FIXED,   /* value: I/Os a second, all cells together */
+    PLAN_RATE_MAX,      /* closed loop */
+    PLAN_RATE_CURVE,    /* closed loop; its result is the 100 % of a curve */
+    PLAN_RATE_PERCENT,  /* a point of a curve; value: per cent of what the
+                           PLAN_RATE_CURVE run before it measured */
+    PLAN_RATE_OBSERVED, /* iorate=50%; value: per cent of the rate that the
+                           run before it measured, whatever that was */
+    PLAN_RATE_FIXED,    /* value: I/Os a second, all cells together */
+};
+
+/* How the arrivals of an open loop are spread; the values of the wire. */
+enum plan_arrival {
+    PLAN_ARRIVAL_EXPONENTIAL,
+    PLAN_ARRIVAL_UNIFORM,
+    PLAN_ARRIVAL_DETERMINISTIC,
 };
 
 struct plan_rate {
@@ -53,18 +72,44 @@ enum plan_run_kind {
     PLAN_RUN_FILL, /* makes and fills files; placed before the first run */
 };
 
+/*
+ * A machine.  Several hd= that turn out to be one agent are one host: the
+ * first names it, `aliases` lists the others ("one, two"; "" for none).
+ */
 struct plan_host {
     const char *label;  /* hd=, or "localhost" */
     const char *system; /* system=, or the label */
-    uint32_t agent;     /* index in the fleet given to plan_place() */
+    const char *aliases;
+    uint32_t agent; /* index into the fleet given to plan_expand() */
+    struct language_place place;
 };
 
-/* What an agent told about a target, or unknown. */
+/* An agent as the registry knows it.  Strings are the caller's. */
+struct plan_agent {
+    const char *name;
+    const char *hostname;
+    const char *const *addresses; /* of its connection; without ports */
+    uint32_t address_count;
+    const char *const *labels;
+    uint32_t label_count;
+};
+
+struct plan_fleet {
+    const struct plan_agent *agents; /* the connected ones */
+    uint32_t agent_count;
+};
+
+/* What an agent told about a target (Inspected), or unknown. */
 struct plan_facts {
     bool known;
-    bool is_block;    /* a device of which block 0 is never written */
-    bool missing;     /* a file that a fill phase will make */
-    bool ours;        /* an existing file that Lockstep made */
+    bool is_block;       /* a device of which block 0 is never touched */
+    bool is_character;   /* /dev/null and /dev/zero: no size of their own */
+    bool missing;        /* no such path; a fill phase may make the file */
+    bool ours;           /* an existing file that Lockstep made */
+    const char *refusal; /* why the interlock would not open it; "": it would */
+    uint64_t free_bytes; /* of the file system, for a file; 0: unknown */
+    uint64_t device_number;
+    uint64_t inode;
     uint64_t size_bytes;
     uint32_t logical_block; /* bytes; 1 for buffered files */
     const char *device;     /* canonical path */
@@ -75,15 +120,19 @@ struct plan_facts {
 };
 
 struct plan_target {
-    uint32_t host;          /* index into plan.hosts */
+    uint32_t host; /* index into plan.hosts */
     const char *sd;
-    const char *path;       /* lun=, with $host and the like replaced */
-    uint32_t open_flags;
-    uint64_t size_bytes;    /* size=, 0: all of it.  After placement: the bytes
-                               that I/O stays below */
-    bool size_given;
-    bool written;           /* by some run of the campaign */
+    const char *path;    /* lun=, with $host and the like replaced */
+    uint32_t open_flags; /* of all its runs together, for Inspect */
+    uint64_t size_bytes; /* size=, 0: all of it.  After placement: the bytes
+                            that I/O stays below */
+    bool size_given;     /* a missing file may be made */
+    bool written;        /* by some run of the campaign, a fill included */
+    uint32_t xfer_max;   /* largest transfer of the campaign on its sd */
+    uint32_t slice;      /* of the sd's `slices` hosts, this is the slice-th */
+    uint32_t slices;
     struct plan_facts facts;
+    struct language_place place; /* of its lun= */
 };
 
 struct plan_size_share {
@@ -103,10 +152,21 @@ struct plan_workload {
 
 /* A target in one run. */
 struct plan_run_target {
-    uint32_t target;  /* index into plan.targets */
-    uint32_t threads; /* outstanding on this target's host: threads= divided
-                         over the sd's hosts; 1 or more */
-    bool write;       /* this run writes to it */
+    uint32_t target;     /* index into plan.targets */
+    uint32_t threads;    /* outstanding on this target's host: threads= divided
+                            over the sd's hosts; 1 or more */
+    uint32_t open_flags; /* in this run: openflags= of wd and rd win over sd */
+    bool write;          /* this run writes to it */
+};
+
+/*
+ * range= as asked: per cent of the target where is_percent, else bytes.  `high`
+ * 0: all of it.  A per cent `high` above 100 goes round to the start.
+ */
+struct plan_range {
+    double low;
+    double high;
+    bool is_percent;
 };
 
 /* One workload on one target in one run. */
@@ -114,20 +174,24 @@ struct plan_cell {
     uint32_t workload; /* index into plan_run.workloads */
     uint32_t target;   /* index into plan_run.targets */
     double share;      /* of the run's rate; all cells of a run add up to 1 */
-    uint64_t low;      /* region in bytes; high 0: unknown before placement */
+    struct plan_range range;
+    bool sliced;  /* sequential: only this host's slice of the region */
+    uint64_t low; /* region in bytes; high 0: unknown before placement */
     uint64_t high;
 };
 
 struct plan_run {
-    const char *name;     /* rd1, or rd1_(50%) as vdbench prints it */
+    const char *rd;   /* rd= */
+    const char *name; /* rd1, or rd1_(50%) as vdbench prints it */
     enum plan_run_kind kind;
     struct plan_rate rate;
+    enum plan_arrival arrival;
     bool skew_given;      /* some wd names skew=: shares are kept at max too */
     const char *for_text; /* "threads=1 xfersize=4k", "" without loops */
     uint64_t elapsed_ns;  /* measured part; 0 for a fill */
     uint64_t warmup_ns;
     uint64_t interval_ns;
-    uint64_t pause_ns;    /* before the run */
+    uint64_t pause_ns; /* before the run */
     struct plan_workload *workloads;
     uint32_t workload_count;
     struct plan_run_target *targets;
@@ -140,6 +204,7 @@ struct plan_run {
     const char *threads_text;
     const char *rdpct_text;
     const char *seekpct_text;
+    struct language_place place; /* of its rd= */
 };
 
 struct plan {
@@ -151,6 +216,38 @@ struct plan {
     uint32_t run_count;
     struct arena *arena; /* plan_free()'s */
 };
+
+/*
+ * Makes the plan.  `fleet` NULL: no agents are looked for.  Returns 0 with
+ * `ret_plan` set (it does not need the definitions any more); -EINVAL with
+ * errors in the report: a host that no agent is, too many runs or targets, and
+ * the like; -ENOMEM.
+ */
+int plan_expand(const struct definitions *definitions,
+                const struct plan_fleet *fleet, struct language_report *report,
+                struct plan **ret_plan) MUST_CHECK;
+
+/* Copies what an agent told about targets[target].  0 or -ENOMEM. */
+int plan_set_facts(struct plan *plan, uint32_t target,
+                   const struct plan_facts *facts) MUST_CHECK;
+
+/*
+ * Settles sizes, regions and the fill run from the targets' facts; called
+ * once.  The fill, if one is needed, becomes runs[0] and is named SD_format.
+ * Returns 0; -EINVAL with errors in the report, one a target: missing, refused,
+ * too small, blocks that do not fit; -ENOMEM.
+ */
+int plan_place(struct plan *plan, struct language_report *report) MUST_CHECK;
+
+/*
+ * A curve's point, or a percentage of an observed rate, in I/Os a second, as
+ * vdbench rounds it: whole numbers; above 1000 up to the next 100, else up to
+ * the next 10.  Never below 10.
+ */
+uint64_t plan_round_rate(double observed_iops, double percent);
+
+/* Pauses, warm-ups and measured times of all runs; fills count as 0. */
+uint64_t plan_total_ns(const struct plan *plan);
 
 /* Frees all of it.  NULL is fine.  Returns NULL. */
 struct plan *plan_free(struct plan *plan);
