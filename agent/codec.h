@@ -1,0 +1,145 @@
+/*
+ * codec.h - frames of the protocol to and from what the agent works with.
+ *
+ * The only file of the agent that sees protobuf structs.  Everything that
+ * lockstep.proto bounds is checked here: what codec_decode() accepts is true
+ * from there on.  Bodies only; the four bytes of length are the channel's.
+ *
+ * Decoding uses no more memory than CODEC_ARENA_FACTOR times the frame plus
+ * what the decoded order itself takes, whatever a peer sends.
+ *
+ * Threads: none of its own; no state.
+ */
+#ifndef AGENT_CODEC_H
+#define AGENT_CODEC_H
+
+#include "agent/job.h"
+#include "agent/phase.h"
+#include "common/base.h"
+#include "common/diag.h"
+
+struct inventory;
+struct row;
+struct target_facts;
+
+#define CODEC_MAJOR        1u
+#define CODEC_MINOR        0u
+#define CODEC_BODY_MAX     (1u << 20)
+#define CODEC_ARENA_FACTOR 16u
+#define CODEC_LABELS_MAX   16u
+#define CODEC_PARTS_MAX    64u
+
+enum order_kind {
+    ORDER_UNKNOWN, /* of a newer minor version, or not for agents: ignored */
+    ORDER_HEARTBEAT,
+    ORDER_REJECT,
+    ORDER_WELCOME,
+    ORDER_CLOCK_PROBE,
+    ORDER_INSPECT,
+    ORDER_PREPARE,
+    ORDER_START,
+    ORDER_GO,
+    ORDER_STOP_AFTER,
+    ORDER_ABORT,
+    ORDER_RENEW,
+    ORDER_SAMPLE_ACK,
+    ORDER_RELEASE,
+    ORDER_KINDS,
+};
+
+struct order_welcome {
+    uint32_t major;
+    uint32_t minor;
+    struct uuid controller;
+    uint64_t epoch;
+    char version[TEXT_SIZE];
+};
+
+struct inspect_query {
+    char path[PATH_SIZE];
+    bool write;
+    bool create;
+    uint32_t open_flags; /* enum job_open_flag */
+};
+
+/* What a controller says.  Which members count depends on `kind`. */
+struct order {
+    enum order_kind kind;
+    struct work work;        /* PREPARE .. RENEW, SAMPLE_ACK */
+    struct uuid campaign;    /* INSPECT, RELEASE */
+    uint64_t number;         /* CLOCK_PROBE: sequence; START: agent_start_ns;
+                                STOP_AFTER: interval; ACK: next_interval */
+    char reason[REASON_SIZE]; /* REJECT, ABORT */
+    struct order_welcome welcome;
+    struct job *job;         /* PREPARE; may be taken */
+    struct inspect_query *queries; /* INSPECT; may be taken */
+    uint32_t query_count;
+};
+
+/*
+ * Decodes one body.  Returns 0 or -EBADMSG (-ENOMEM), `diag` saying which
+ * field is wrong and what it holds.  `ret_order` is to be given to
+ * order_done().
+ */
+int codec_decode(const uint8_t *body, size_t length, struct order *ret_order,
+                 struct diag *diag) MUST_CHECK;
+void order_done(struct order *order);
+
+/* "Prepare", for people. */
+const char *order_kind_name(enum order_kind kind);
+
+/* An encoded body.  bytes_free() it; NULL data is fine. */
+struct codec_bytes {
+    uint8_t *data;
+    size_t length;
+};
+void codec_bytes_done(struct codec_bytes *bytes);
+
+struct hello {
+    char name[NAME_SIZE];
+    struct uuid instance;
+    struct uuid boot;
+    uint32_t lease_ms;
+    char labels[CODEC_LABELS_MAX][NAME_SIZE];
+    uint32_t label_count;
+    /* Held, unless state is PHASE_IDLE. */
+    struct work work;
+    enum phase_state state;
+    uint64_t first_unacknowledged;
+};
+
+/*
+ * Encoders.  They cannot fail: what they are given is the agent's own, and
+ * memory for one frame is taken for granted.  The bytes are the caller's.
+ */
+struct codec_bytes codec_heartbeat(void);
+struct codec_bytes codec_reject(const char *reason);
+struct codec_bytes codec_hello(const struct hello *hello);
+struct codec_bytes codec_clock_reply(uint64_t sequence, uint64_t received_ns,
+                                     uint64_t sent_ns);
+struct codec_bytes codec_ready(const struct work *work, uint32_t workers,
+                               uint64_t memory_bytes);
+struct codec_bytes codec_armed(const struct work *work);
+struct codec_bytes codec_refused(const struct work *work, const char *target,
+                                 const char *reason);
+/* `sds`: the names of the job's targets, for those of stuck requests. */
+struct codec_bytes codec_finished(const struct work *work,
+                                  enum phase_outcome outcome,
+                                  const char *reason,
+                                  const struct phase_end *end,
+                                  const char (*sds)[NAME_SIZE],
+                                  uint32_t sd_count);
+/* Leaves out drives from the end where a frame would be too long. */
+struct codec_bytes codec_inventory(const struct inventory *inventory);
+struct codec_bytes codec_inspected(const struct uuid *campaign,
+                                   const struct target_facts *facts,
+                                   uint32_t count);
+
+/*
+ * Encodes a row as one to CODEC_PARTS_MAX parts that each fit a frame.
+ * Returns how many, 0 if it does not fit so many.
+ */
+uint32_t codec_sample(const struct work *work, const struct row *row,
+                      struct codec_bytes ret_parts[CODEC_PARTS_MAX]);
+
+#endif
