@@ -65,13 +65,13 @@ struct inspect_query {
 /* What a controller says.  Which members count depends on `kind`. */
 struct order {
     enum order_kind kind;
-    struct work work;        /* PREPARE .. RENEW, SAMPLE_ACK */
-    struct uuid campaign;    /* INSPECT, RELEASE */
-    uint64_t number;         /* CLOCK_PROBE: sequence; START: agent_start_ns;
-                                STOP_AFTER: interval; ACK: next_interval */
+    struct work work;         /* PREPARE .. RENEW, SAMPLE_ACK */
+    struct uuid campaign;     /* INSPECT, RELEASE */
+    uint64_t number;          /* CLOCK_PROBE: sequence; START: agent_start_ns;
+                                 STOP_AFTER: interval; ACK: next_interval */
     char reason[REASON_SIZE]; /* REJECT, ABORT */
     struct order_welcome welcome;
-    struct job *job;         /* PREPARE; may be taken */
+    struct job *job;               /* PREPARE; may be taken */
     struct inspect_query *queries; /* INSPECT; may be taken */
     uint32_t query_count;
 };
@@ -88,7 +88,7 @@ void order_done(struct order *order);
 /* "Prepare", for people. */
 const char *order_kind_name(enum order_kind kind);
 
-/* An encoded body.  bytes_free() it; NULL data is fine. */
+/* An encoded body.  codec_bytes_done() frees it; NULL data is fine. */
 struct codec_bytes {
     uint8_t *data;
     size_t length;
@@ -123,12 +123,10 @@ struct codec_bytes codec_armed(const struct work *work);
 struct codec_bytes codec_refused(const struct work *work, const char *target,
                                  const char *reason);
 /* `sds`: the names of the job's targets, for those of stuck requests. */
-struct codec_bytes codec_finished(const struct work *work,
-                                  enum phase_outcome outcome,
-                                  const char *reason,
-                                  const struct phase_end *end,
-                                  const char (*sds)[NAME_SIZE],
-                                  uint32_t sd_count);
+struct codec_bytes
+codec_finished(const struct work *work, enum phase_outcome outcome,
+               const char *reason, const struct phase_end *end,
+               const char (*sds)[NAME_SIZE], uint32_t sd_count);
 /* Leaves out drives from the end where a frame would be too long. */
 struct codec_bytes codec_inventory(const struct inventory *inventory);
 struct codec_bytes codec_inspected(const struct uuid *campaign,

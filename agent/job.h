@@ -13,6 +13,7 @@
 #define AGENT_JOB_H
 
 #include "common/base.h"
+#include "common/diag.h"
 
 #define JOB_TARGETS_MAX   256u
 #define JOB_WORKLOADS_MAX 64u
@@ -43,6 +44,7 @@ enum job_open_flag {
     JOB_OPEN_DSYNC = 2,
     JOB_OPEN_SYNC = 4,
     JOB_OPEN_FSYNC = 8,
+    JOB_OPEN_ALL = 15,
 };
 
 /* Which phase of which campaign, by which start of which controller. */
@@ -108,8 +110,24 @@ struct job {
     uint32_t cell_count;
 };
 
+#define JOB_INTERVAL_MIN_NS (100 * NS_PER_MS)
+#define JOB_LENGTH_MAX_NS   (UINT64_C(1) << 60) /* 36 years */
+
+/* A job with room for so many, all zero; NULL without memory, or where a
+ * number is above its limit. */
+struct job *job_new(uint32_t targets, uint32_t workloads, uint32_t cells);
+
 /* NULL is fine.  Returns NULL. */
 struct job *job_free(struct job *job);
+
+/*
+ * Whether all of it holds that can be known without the drives.  Returns 0 or
+ * -EBADMSG, `diag` naming what is wrong and its value.
+ */
+int job_check(const struct job *job, struct diag *diag) MUST_CHECK;
+
+/* Warm-up and measured part together; 0 for a fill without end. */
+uint64_t job_length_ns(const struct job *job);
 
 /* The largest transfer that a workload may draw. */
 uint32_t job_xfer_max(const struct job_workload *workload);

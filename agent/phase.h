@@ -42,9 +42,10 @@
 #define PHASE_PREPARE_LIMIT_NS  (60 * NS_PER_S)
 #define PHASE_PREPARE_TARGET_NS (2 * NS_PER_S) /* more for each target */
 #define PHASE_READY_LIMIT_NS    (600 * NS_PER_S)
-#define PHASE_START_AHEAD_NS    (60 * NS_PER_S) /* most between Start and start */
-#define PHASE_DRAIN_GRACE_NS    (10 * NS_PER_S)
-#define PHASE_HOLD_LIMIT_NS     (24 * 3600 * NS_PER_S)
+#define PHASE_START_AHEAD_NS    (60 * NS_PER_S) /* most between Start and start \
+                                                 */
+#define PHASE_DRAIN_GRACE_NS (10 * NS_PER_S)
+#define PHASE_HOLD_LIMIT_NS  (24 * 3600 * NS_PER_S)
 
 enum phase_state {
     PHASE_INVALID, /* a hole in the table */
@@ -72,9 +73,9 @@ enum phase_outcome {
 
 enum phase_effect_kind {
     /* To the world. */
-    PHASE_DO_PREPARE,    /* open and allocate `job`; answered by
-                            phase_prepared() or phase_refused() */
-    PHASE_DO_ARM,        /* at_ns: the start on this host's clock */
+    PHASE_DO_PREPARE, /* open and allocate `job`; answered by
+                         phase_prepared() or phase_refused() */
+    PHASE_DO_ARM,     /* at_ns: the start on this host's clock */
     PHASE_DO_GO,
     PHASE_DO_STOP_AFTER, /* interval */
     PHASE_DO_STOP,       /* no new I/O; answered by phase_ended() */
@@ -82,13 +83,13 @@ enum phase_effect_kind {
     PHASE_DO_DISCARD,    /* forget the job: disarm, close, free */
     PHASE_DO_RELEASE,    /* give back the claims of `campaign` */
     /* To the controller. */
-    PHASE_SAY_READY,     /* workers, memory_bytes */
+    PHASE_SAY_READY, /* workers, memory_bytes */
     PHASE_SAY_ARMED,
-    PHASE_SAY_REFUSED,   /* target, text */
-    PHASE_SAY_HOLDING,   /* over and drained: Finished, once all is sent */
-    PHASE_SAY_IDLE,      /* holding has ended: drop what samples are left */
+    PHASE_SAY_REFUSED, /* target, text */
+    PHASE_SAY_HOLDING, /* over and drained: Finished, once all is sent */
+    PHASE_SAY_IDLE,    /* holding has ended: drop what samples are left */
     /* To the operator. */
-    PHASE_LOG,           /* text */
+    PHASE_LOG, /* text */
 };
 
 struct phase_effect {
@@ -172,8 +173,8 @@ void phase_done(struct phase *phase);
  * nothing was done.  phase_prepare() takes the job whatever it returns; when
  * it fails the order is to be answered with Refused.
  */
-int phase_prepare(struct phase *phase, struct job *job, struct diag *diag)
-    MUST_CHECK;
+int phase_prepare(struct phase *phase, struct job *job,
+                  struct diag *diag) MUST_CHECK;
 int phase_start(struct phase *phase, uint64_t agent_start_ns,
                 struct diag *diag) MUST_CHECK;
 int phase_go(struct phase *phase, struct diag *diag) MUST_CHECK;

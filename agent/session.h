@@ -38,13 +38,13 @@ struct inventory;
 struct row;
 struct target_facts;
 
-#define SESSION_REDIAL_MIN_NS    (50 * NS_PER_MS)
-#define SESSION_REDIAL_MAX_NS    (1 * NS_PER_S)
-#define SESSION_GREETING_NS      (5 * NS_PER_S) /* dialled, no Welcome yet */
-#define SESSION_HEARTBEAT_NS     (1 * NS_PER_S)
-#define SESSION_SILENCE_NS       (5 * NS_PER_S)
-#define SESSION_UNACKNOWLEDGED   (UINT64_C(256) << 20)
-#define SESSION_WINDOW           (UINT64_C(16) << 20)
+#define SESSION_REDIAL_MIN_NS  (50 * NS_PER_MS)
+#define SESSION_REDIAL_MAX_NS  (1 * NS_PER_S)
+#define SESSION_GREETING_NS    (5 * NS_PER_S) /* dialled, no Welcome yet */
+#define SESSION_HEARTBEAT_NS   (1 * NS_PER_S)
+#define SESSION_SILENCE_NS     (5 * NS_PER_S)
+#define SESSION_UNACKNOWLEDGED (UINT64_C(256) << 20)
+#define SESSION_WINDOW         (UINT64_C(16) << 20)
 
 enum session_log {
     SESSION_LOG_INFO,
@@ -89,7 +89,7 @@ struct session_config {
     struct uuid boot;
     char labels[CODEC_LABELS_MAX][NAME_SIZE];
     uint32_t label_count;
-    struct phase_config phase; /* lease and what its end does */
+    struct phase_config phase;   /* lease and what its end does */
     uint64_t unacknowledged_max; /* bytes; 0: SESSION_UNACKNOWLEDGED */
     bool once; /* no second connection: its end is the end of the agent */
 };

@@ -1,0 +1,245 @@
+/* job.c - what must hold of a phase before any drive is looked at. */
+#include "agent/job.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RATE_MAX 1e9 /* I/Os a second of one cell */
+
+/* Shares in per cent are sums of decimal numbers. */
+#define SHARE_TOLERANCE 0.01
+
+struct job *job_new(uint32_t targets, uint32_t workloads, uint32_t cells)
+{
+    struct job *job;
+
+    if (targets > JOB_TARGETS_MAX || workloads > JOB_WORKLOADS_MAX ||
+        cells > JOB_CELLS_MAX)
+        return NULL;
+    job = calloc(1, sizeof(*job));
+    if (job == NULL)
+        return NULL;
+    job->targets = calloc(targets + 1u, sizeof(*job->targets));
+    job->workloads = calloc(workloads + 1u, sizeof(*job->workloads));
+    job->cells = calloc(cells + 1u, sizeof(*job->cells));
+    job->target_count = targets;
+    job->workload_count = workloads;
+    job->cell_count = cells;
+    if (job->targets == NULL || job->workloads == NULL || job->cells == NULL)
+        return job_free(job);
+    return job;
+}
+
+struct job *job_free(struct job *job)
+{
+    if (job == NULL)
+        return NULL;
+    free(job->targets);
+    free(job->workloads);
+    free(job->cells);
+    free(job);
+    return NULL;
+}
+
+uint32_t job_xfer_max(const struct job_workload *workload)
+{
+    uint32_t max = 0;
+
+    for (uint32_t i = 0; i < workload->size_count; i++)
+        if (workload->sizes[i].bytes > max)
+            max = workload->sizes[i].bytes;
+    return max;
+}
+
+uint64_t job_length_ns(const struct job *job)
+{
+    if (job->measured_intervals == 0)
+        return 0;
+    return (job->warmup_intervals + job->measured_intervals) * job->interval_ns;
+}
+
+static bool is_percent(double value)
+{
+    return value >= 0 && value <= 100; /* false for NaN */
+}
+
+static int check_times(const struct job *job, struct diag *diag)
+{
+    u128 length = ((u128)job->warmup_intervals + job->measured_intervals) *
+                  job->interval_ns;
+
+    if (job->interval_ns < JOB_INTERVAL_MIN_NS)
+        return diag_set(diag, -EBADMSG,
+                        "the interval of %llu ns is below 100 ms",
+                        (unsigned long long)job->interval_ns);
+    if (length > JOB_LENGTH_MAX_NS)
+        return diag_set(diag, -EBADMSG,
+                        "%u + %llu intervals of %llu ns are too long a phase",
+                        job->warmup_intervals,
+                        (unsigned long long)job->measured_intervals,
+                        (unsigned long long)job->interval_ns);
+    if (job->measured_intervals == 0 && job->kind != JOB_FILL)
+        return diag_set(diag, -EBADMSG,
+                        "a phase that measures has no interval to measure");
+    if (job->drain_limit_ns == 0 || job->drain_limit_ns > JOB_LENGTH_MAX_NS)
+        return diag_set(diag, -EBADMSG,
+                        "the drain limit of %llu ns is not 1 .. 2^60",
+                        (unsigned long long)job->drain_limit_ns);
+    if (job->time_limit_ns == 0 || job->time_limit_ns > JOB_LENGTH_MAX_NS)
+        return diag_set(diag, -EBADMSG,
+                        "the time limit of %llu ns is not 1 .. 2^60",
+                        (unsigned long long)job->time_limit_ns);
+    return 0;
+}
+
+static int check_target(const struct job *job, uint32_t index,
+                        struct diag *diag)
+{
+    const struct job_target *target = &job->targets[index];
+
+    if (target->sd[0] == '\0')
+        return diag_set(diag, -EBADMSG, "target %u has no sd name", index);
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(job->targets[i].sd, target->sd) == 0)
+            return diag_set(diag, -EBADMSG, "targets %u and %u are both sd=%s",
+                            i, index, target->sd);
+    if (target->path[0] != '/')
+        return diag_set(diag, -EBADMSG,
+                        "sd=%s: the path '%s' does not begin with /",
+                        target->sd, target->path);
+    if ((target->open_flags & ~(uint32_t)JOB_OPEN_ALL) != 0)
+        return diag_set(diag, -EBADMSG, "sd=%s: unknown open flags %#x",
+                        target->sd, target->open_flags);
+    if (target->size_bytes == 0 || target->size_bytes > INT64_MAX)
+        return diag_set(diag, -EBADMSG,
+                        "sd=%s: a size of %llu bytes is not 1 .. 2^63 - 1",
+                        target->sd, (unsigned long long)target->size_bytes);
+    if (target->threads == 0 || target->threads > JOB_THREADS_MAX)
+        return diag_set(diag, -EBADMSG, "sd=%s: threads=%u is not 1 .. %u",
+                        target->sd, target->threads, JOB_THREADS_MAX);
+    if (target->create && !target->write)
+        return diag_set(diag, -EBADMSG,
+                        "sd=%s is to be made by a phase that does not write it",
+                        target->sd);
+    return 0;
+}
+
+static int check_workload(const struct job_workload *workload, uint32_t index,
+                          struct diag *diag)
+{
+    double sum = 0;
+
+    if (workload->name[0] == '\0')
+        return diag_set(diag, -EBADMSG, "workload %u has no name", index);
+    if (!is_percent(workload->read_percent))
+        return diag_set(diag, -EBADMSG, "wd=%s: rdpct=%g is not 0 .. 100",
+                        workload->name, workload->read_percent);
+    if (!is_percent(workload->seek_percent))
+        return diag_set(diag, -EBADMSG, "wd=%s: seekpct=%g is not 0 .. 100",
+                        workload->name, workload->seek_percent);
+    if (workload->size_count == 0 || workload->size_count > JOB_SIZES_MAX)
+        return diag_set(diag, -EBADMSG,
+                        "wd=%s has %u transfer sizes, not 1 .. %u",
+                        workload->name, workload->size_count, JOB_SIZES_MAX);
+    for (uint32_t i = 0; i < workload->size_count; i++) {
+        const struct job_size *size = &workload->sizes[i];
+
+        if (size->bytes == 0 || size->bytes > JOB_XFER_MAX)
+            return diag_set(diag, -EBADMSG,
+                            "wd=%s: a transfer of %u bytes is not 1 .. %u",
+                            workload->name, size->bytes, JOB_XFER_MAX);
+        if (!is_percent(size->percent) || size->percent <= 0)
+            return diag_set(diag, -EBADMSG,
+                            "wd=%s: a share of %g %% is not above 0 .. 100",
+                            workload->name, size->percent);
+        sum += size->percent;
+    }
+    if (fabs(sum - 100) > SHARE_TOLERANCE)
+        return diag_set(diag, -EBADMSG,
+                        "wd=%s: the shares of its sizes add up to %g, not 100",
+                        workload->name, sum);
+    return 0;
+}
+
+static int check_cell_rate(const struct job_cell *cell, uint32_t index,
+                           struct diag *diag)
+{
+    if (!(cell->iorate >= 0 && cell->iorate <= RATE_MAX))
+        return diag_set(diag, -EBADMSG,
+                        "cell %u: a rate of %g a second is not 0 .. %g", index,
+                        cell->iorate, RATE_MAX);
+    if (!(cell->weight >= 0 && cell->weight <= RATE_MAX))
+        return diag_set(diag, -EBADMSG, "cell %u: a weight of %g", index,
+                        cell->weight);
+    if (cell->iorate <= 0 && cell->weight <= 0)
+        return diag_set(diag, -EBADMSG,
+                        "cell %u has neither a rate nor a weight", index);
+    return 0;
+}
+
+static int check_cell(const struct job *job, uint32_t index, struct diag *diag)
+{
+    const struct job_cell *cell = &job->cells[index];
+    const struct job_target *target;
+    const struct job_workload *workload;
+
+    if (cell->workload >= job->workload_count ||
+        cell->target >= job->target_count)
+        return diag_set(diag, -EBADMSG,
+                        "cell %u names workload %u of %u, target %u of %u",
+                        index, cell->workload, job->workload_count,
+                        cell->target, job->target_count);
+    target = &job->targets[cell->target];
+    workload = &job->workloads[cell->workload];
+    if (cell->low >= cell->high || cell->high > target->size_bytes)
+        return diag_set(diag, -EBADMSG,
+                        "cell %u: the region %llu .. %llu is not within the "
+                        "%llu bytes of sd=%s",
+                        index, (unsigned long long)cell->low,
+                        (unsigned long long)cell->high,
+                        (unsigned long long)target->size_bytes, target->sd);
+    if (job->kind == JOB_MEASURE &&
+        cell->high - cell->low < job_xfer_max(workload))
+        return diag_set(diag, -EBADMSG,
+                        "cell %u: %u bytes do not fit the region %llu .. %llu "
+                        "of sd=%s",
+                        index, job_xfer_max(workload),
+                        (unsigned long long)cell->low,
+                        (unsigned long long)cell->high, target->sd);
+    if (!target->write &&
+        (job->kind == JOB_FILL || workload->read_percent < 100))
+        return diag_set(diag, -EBADMSG,
+                        "wd=%s writes, but sd=%s is not to be written",
+                        workload->name, target->sd);
+    return check_cell_rate(cell, index, diag);
+}
+
+static int check_numbers(const struct job *job, struct diag *diag)
+{
+    if (job->target_count == 0 || job->target_count > JOB_TARGETS_MAX ||
+        job->workload_count == 0 || job->workload_count > JOB_WORKLOADS_MAX ||
+        job->cell_count == 0 || job->cell_count > JOB_CELLS_MAX)
+        return diag_set(diag, -EBADMSG,
+                        "%u targets, %u workloads and %u cells are not 1 .. "
+                        "%u, %u and %u",
+                        job->target_count, job->workload_count, job->cell_count,
+                        JOB_TARGETS_MAX, JOB_WORKLOADS_MAX, JOB_CELLS_MAX);
+    return 0;
+}
+
+int job_check(const struct job *job, struct diag *diag)
+{
+    int err = check_numbers(job, diag);
+
+    if (err == 0)
+        err = check_times(job, diag);
+    for (uint32_t i = 0; err == 0 && i < job->target_count; i++)
+        err = check_target(job, i, diag);
+    for (uint32_t i = 0; err == 0 && i < job->workload_count; i++)
+        err = check_workload(&job->workloads[i], i, diag);
+    for (uint32_t i = 0; err == 0 && i < job->cell_count; i++)
+        err = check_cell(job, i, diag);
+    return err;
+}
