@@ -1,0 +1,81 @@
+/*
+ * row.h - what all workers of this host measured in one interval.
+ *
+ * What it is for: the crew makes rows, the codec turns them into samples.
+ * Interval k is [start + k x interval, start + (k + 1) x interval) of the
+ * agent's monotonic clock; an I/O belongs to the interval in which it was
+ * reaped.  The sum of all rows, the drain row included, is every I/O that the
+ * phase ever submitted and got back.
+ *
+ * Units: nanoseconds of CLOCK_MONOTONIC, bytes.
+ * Memory: the crew's.  A row is good until the next crew_take_row() or
+ * crew_free().
+ */
+#ifndef AGENT_ROW_H
+#define AGENT_ROW_H
+
+#include "agent/job.h"
+#include "common/histogram.h"
+
+/* Different errors told apart for a cell and operation in one interval; what
+ * is beyond is in `errors` alone. */
+#define ROW_ERRORS 4
+
+enum row_kind {
+    ROW_MEASURED,
+    ROW_WARMUP,
+    ROW_DRAIN, /* after the last edge; never part of a rate */
+};
+
+struct row_error {
+    int err; /* positive errno; 0: a short transfer, or none when count is 0 */
+    uint64_t count;
+};
+
+/* One cell, one operation. */
+struct row_cell {
+    uint64_t ios; /* completed without error: service->count */
+    uint64_t bytes;
+    uint64_t errors;
+    struct row_error by_errno[ROW_ERRORS];
+    uint32_t in_flight; /* at the row's end */
+    uint64_t oldest_ns; /* age of the oldest in flight, 0 without */
+    /* Open loop: due and not issued at the row's end.  Whether such an arrival
+       will read or write is not drawn yet: they stand with the reads, with the
+       writes in a cell that only writes. */
+    uint64_t unissued;
+    uint64_t unissued_oldest_ns;
+    const struct histogram *service;  /* NULL when the cell never does the op */
+    const struct histogram *response; /* NULL in a closed loop, too */
+};
+
+/* CPU time in the row's interval. */
+struct row_host {
+    uint64_t host_cpu_ns;
+    uint64_t host_system_ns;
+    uint64_t capacity_ns;
+    uint64_t agent_cpu_ns; /* with the kernel's io_uring threads */
+};
+
+struct row {
+    uint64_t interval; /* the first one it covers */
+    uint32_t spans;    /* how many; above 1 when the sampler came too late */
+    enum row_kind kind;
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint64_t opened_first_ns; /* when the first worker opened its schedule */
+    uint64_t opened_last_ns;
+    uint32_t late_workers; /* that did not close this interval in time: what
+                              they did is in a later row */
+    struct row_host host;
+    struct row_cell *cells; /* [cell x JOB_OPS + op] */
+    uint32_t cell_count;    /* as in the job */
+};
+
+static inline const struct row_cell *row_cell(const struct row *row,
+                                              uint32_t cell, enum job_op op)
+{
+    return &row->cells[(size_t)cell * JOB_OPS + op];
+}
+
+#endif
