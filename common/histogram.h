@@ -44,7 +44,11 @@ struct histogram {
     uint64_t bucket[HISTOGRAM_BUCKETS];
 };
 
+/* Empties a histogram of any content, e.g. fresh memory. */
 void histogram_init(struct histogram *h);
+
+/* The same for one in use; touches only the buckets between min and max. */
+void histogram_reset(struct histogram *h);
 
 /*
  * The bucket of a value below 2^46.  With e the number of bits of the value
@@ -53,9 +57,9 @@ void histogram_init(struct histogram *h);
  */
 static inline uint32_t histogram_index(uint64_t value)
 {
-    uint32_t beyond = 63u - HISTOGRAM_SUB_BITS -
-                      (uint32_t)__builtin_clzll(
-                          value | (UINT64_C(1) << HISTOGRAM_SUB_BITS));
+    uint32_t beyond =
+        63u - HISTOGRAM_SUB_BITS -
+        (uint32_t)__builtin_clzll(value | (UINT64_C(1) << HISTOGRAM_SUB_BITS));
 
     return (beyond << HISTOGRAM_SUB_BITS) + (uint32_t)(value >> beyond);
 }
@@ -63,20 +67,41 @@ static inline uint32_t histogram_index(uint64_t value)
 /* Largest value of a bucket. */
 uint64_t histogram_bucket_edge(uint32_t index);
 
-void histogram_record(struct histogram *h, uint64_t value);
+/* The part of histogram_record() that hardly ever runs. */
+void histogram_record_overflow_(struct histogram *h, uint64_t value);
+
+/*
+ * Adds one value.  The I/O path: one branch, not taken.  The squares need no
+ * check here: below 2^46 ns each, 2^36 of the longest would have to be
+ * recorded, one by one, to reach 2^128.
+ */
+static inline void histogram_record(struct histogram *h, uint64_t value)
+{
+    h->count++;
+    h->sum += value;
+    h->min = value < h->min ? value : h->min;
+    h->max = value > h->max ? value : h->max;
+    if (__builtin_expect(value >> HISTOGRAM_MAX_BITS != 0, 0)) {
+        histogram_record_overflow_(h, value);
+        return;
+    }
+    h->sum_squares += (u128)value * value;
+    h->bucket[histogram_index(value)]++;
+}
 
 /* Adds `count` equal values at once; for tests and imports. */
-void histogram_record_many(struct histogram *h, uint64_t value,
-                           uint64_t count);
+void histogram_record_many(struct histogram *h, uint64_t value, uint64_t count);
 
 /* Adds all of `from` to `into`.  `from` is unchanged. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 /*
  * The value that at least `q` of all values do not exceed, 0 <= q <= 1, as the
- * upper edge of its bucket clamped to [min, max].  Returns false, and leaves
- * `ret_ns` alone, where it may not be shown: fewer than ten values lie beyond
- * it (invariant 1), the histogram is empty, or it lies in the overflow.
+ * upper edge of its bucket clamped to [min, max].  `q` is taken to the nearest
+ * 1e-9, so that 0.999 of a million is value 999,000 and not the one after.
+ * Returns false, and leaves `ret_ns` alone, where it may not be shown: fewer
+ * than ten values lie beyond it (invariant 1), the histogram is empty, or it
+ * lies in the overflow.
  */
 bool histogram_quantile(const struct histogram *h, double q, uint64_t *ret_ns);
 
@@ -84,7 +109,11 @@ bool histogram_quantile(const struct histogram *h, double q, uint64_t *ret_ns);
  * `max` where it lies in the overflow; 0 when empty. */
 uint64_t histogram_quantile_raw(const struct histogram *h, double q);
 
-/* Mean and standard deviation of the population; 0 when empty. */
+/*
+ * Mean and standard deviation of the population; 0 when empty.  Both from the
+ * exact sums, never negative, never NaN.  Should the squares have saturated,
+ * the deviation is taken from the buckets.
+ */
 double histogram_mean(const struct histogram *h);
 double histogram_stddev(const struct histogram *h);
 
@@ -96,7 +125,8 @@ double histogram_stddev(const struct histogram *h);
  *   then, in order of the buckets, for each bucket with a count:
  *     varint (gap << 1 | 1) if `gap` empty buckets precede it, then
  *     varint count << 1
- * (count << 1 may need 65 bits: counts are below 2^63.)
+ * Varints are seven bits a byte, lowest first, in as few bytes as will do.
+ * Counts are below 2^63: count << 1 fits.
  * An empty histogram is the empty string.
  */
 
@@ -106,7 +136,8 @@ size_t histogram_encode(const struct histogram *h, uint8_t *blob);
 /*
  * Adds the histogram of a blob to `into`.  Returns 0, or -EBADMSG, with `into`
  * unchanged, for anything encode could not have written: bad version, order,
- * length, counts that do not add up, min above max.
+ * length, counts that do not add up, min, max or sums that the buckets
+ * contradict.  Also where the total would reach 2^63 values.
  */
 int histogram_merge_blob(struct histogram *into, const uint8_t *blob,
                          size_t length) MUST_CHECK;

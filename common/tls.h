@@ -1,0 +1,109 @@
+/*
+ * tls.h - TLS 1.3 as a filter: bytes in, bytes out, no I/O.
+ *
+ * What it is for: both sides of a connection show a certificate of the same
+ * lab authority (keys.h makes them).  A certificate carries a name (CN, and as
+ * DNS alternative name) and a role (URI alternative name "lockstep:agent",
+ * "lockstep:operator" or "lockstep:controller").  A peer without a certificate,
+ * of another authority, out of its dates, or of a role that was not asked for
+ * fails the handshake.
+ *
+ * Threads: a context is made once and then only read; a filter has one owner.
+ */
+#ifndef COMMON_TLS_H
+#define COMMON_TLS_H
+
+#include "common/base.h"
+
+struct diag;
+
+enum tls_role {
+    TLS_ROLE_NONE = 0,
+    TLS_ROLE_AGENT = 1, /* bits: a set of them says who is accepted */
+    TLS_ROLE_OPERATOR = 2,
+    TLS_ROLE_CONTROLLER = 4,
+};
+
+/* "agent", "operator", "controller" or "none". */
+const char *tls_role_name(enum tls_role role);
+
+/* ---- Contexts: one's own key and certificate, and the authority's -------- */
+
+struct tls_context;
+
+/*
+ * Loads a bundle: one PEM file with private key, certificate and authority.
+ * Refuses one that others may read, that is not a regular file, whose key does
+ * not belong to its certificate, whose certificate is not the authority's, or
+ * is out of its dates; the text says what to do.
+ */
+int tls_context_load(const char *path, struct tls_context **ret_context,
+                     struct diag *diag) MUST_CHECK;
+
+/* The same from memory; `label` stands for the path in texts. */
+int tls_context_parse(const char *pem, size_t length, const char *label,
+                      struct tls_context **ret_context,
+                      struct diag *diag) MUST_CHECK;
+
+/* NULL is fine.  Returns NULL.  Filters must have gone before. */
+struct tls_context *tls_context_free(struct tls_context *context);
+
+/* Of its own certificate. */
+const char *tls_context_name(const struct tls_context *context);
+enum tls_role tls_context_role(const struct tls_context *context);
+
+/* ---- Filters: one connection --------------------------------------------- */
+
+struct tls_filter;
+
+enum tls_side {
+    TLS_DIALS,
+    TLS_ACCEPTS,
+};
+
+/* `peer_roles`: which roles the peer may have.  NULL without memory. */
+struct tls_filter *tls_filter_new(struct tls_context *context,
+                                  enum tls_side side,
+                                  uint32_t peer_roles) MUST_CHECK;
+
+/* NULL is fine.  Returns NULL. */
+struct tls_filter *tls_filter_free(struct tls_filter *filter);
+
+/*
+ * Begins (length 0) or goes on: takes bytes that came from the wire.  Returns 0
+ * or a negative errno with `diag`; then, too, tls_filter_output() may hold an
+ * alert that is worth sending before the end.
+ */
+int tls_filter_input(struct tls_filter *filter, const uint8_t *data,
+                     size_t length, struct diag *diag) MUST_CHECK;
+
+/*
+ * Takes decrypted bytes: how many (> 0), 0 when there are no more now, -EPIPE
+ * after the peer's orderly end, other errors with `diag`.
+ */
+int tls_filter_read(struct tls_filter *filter, uint8_t *data, size_t size,
+                    struct diag *diag) MUST_CHECK;
+
+/* Encrypts all of it; only once open. */
+int tls_filter_write(struct tls_filter *filter, const uint8_t *data,
+                     size_t length, struct diag *diag) MUST_CHECK;
+
+/* Says the orderly end to the peer. */
+void tls_filter_end(struct tls_filter *filter);
+
+/*
+ * Bytes for the wire: `ret_data` is valid until the next call on the filter.
+ * Ask after every other call, after failed ones too, then
+ * tls_filter_sent(how many).
+ */
+size_t tls_filter_output(struct tls_filter *filter, const uint8_t **ret_data);
+void tls_filter_sent(struct tls_filter *filter, size_t length);
+
+/* The handshake is done on this side; the peer was checked. */
+bool tls_filter_is_open(const struct tls_filter *filter);
+
+/* Of the peer's certificate, once open. */
+const char *tls_filter_peer_name(const struct tls_filter *filter);
+enum tls_role tls_filter_peer_role(const struct tls_filter *filter);
+
+#endif
