@@ -38,13 +38,6 @@
 
 #define CREW_STUCK_MAX 64u /* kept with their particulars; all are counted */
 
-/* A target as opened by the interlock, in the order of job.targets. */
-struct crew_target {
-    int fd;
-    uint64_t size_bytes; /* I/O must stay below; 0: do not check (/dev/null) */
-    uint32_t alignment;  /* of offset and length in bytes; 1 for buffered */
-};
-
 struct crew_options {
     const char *engine;   /* NULL: io_uring.  "null:...": see engine_null.h */
     uint32_t workers_max; /* 0: as many as CPUs are allowed */
@@ -96,6 +89,7 @@ struct crew_facts {
 };
 
 struct crew;
+struct opened_target; /* agent/interlock.h; in the order of job.targets */
 
 /*
  * Checks the job against the targets (alignment, size, room for memory) and
@@ -103,7 +97,7 @@ struct crew;
  * crew_lease().  Returns 0; -EINVAL, -ENOMEM or -EAGAIN with the reason, the
  * target's index in `ret_target` where it is about one (else UINT32_MAX).
  */
-int crew_new(const struct job *job, const struct crew_target *targets,
+int crew_new(const struct job *job, const struct opened_target *targets,
              const struct crew_options *options, const struct clock *clock,
              uint64_t lease_ns, struct crew **ret_crew, uint32_t *ret_target,
              struct diag *diag) MUST_CHECK;
