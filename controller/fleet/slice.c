@@ -1,0 +1,99 @@
+#include "controller/fleet/slice.h"
+
+#include "controller/plan/plan.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static const struct plan_run *run_of(const struct plan *plan, uint32_t run)
+{
+    assert(run < plan->run_count);
+    return &plan->runs[run];
+}
+
+static bool is_on_host(const struct plan *plan, const struct plan_run *run,
+                       uint32_t run_target, uint32_t host)
+{
+    assert(run_target < run->target_count);
+    return plan->targets[run->targets[run_target].target].host == host;
+}
+
+static struct slice *slice_alloc(const struct plan_run *run)
+{
+    size_t numbers = (size_t)run->target_count + run->workload_count +
+                     3 * (size_t)run->cell_count;
+    struct slice *slice =
+        calloc(1, sizeof(*slice) + numbers * sizeof(uint32_t));
+
+    if (slice == NULL)
+        return NULL;
+    slice->targets = (uint32_t *)(slice + 1);
+    slice->workloads = slice->targets + run->target_count;
+    slice->cells = slice->workloads + run->workload_count;
+    slice->cell_target = slice->cells + run->cell_count;
+    slice->cell_workload = slice->cell_target + run->cell_count;
+    return slice;
+}
+
+/* Notes `value` as the next of ours, once.  Returns what we call it. */
+static uint32_t number_of(uint32_t *ours, uint32_t *known, uint32_t *count,
+                          uint32_t value)
+{
+    if (ours[value] == UINT32_MAX) {
+        ours[value] = *count;
+        known[(*count)++] = value;
+    }
+    return ours[value];
+}
+
+static void fill_slice(struct slice *slice, const struct plan *plan,
+                       const struct plan_run *run, uint32_t *target_number,
+                       uint32_t *workload_number)
+{
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        const struct plan_cell *cell = &run->cells[i];
+
+        if (!is_on_host(plan, run, cell->target, slice->host))
+            continue;
+        slice->cell_target[slice->cell_count] = number_of(
+            target_number, slice->targets, &slice->target_count, cell->target);
+        slice->cell_workload[slice->cell_count] =
+            number_of(workload_number, slice->workloads, &slice->workload_count,
+                      cell->workload);
+        slice->cells[slice->cell_count++] = i;
+    }
+}
+
+int slice_new(const struct plan *plan, uint32_t run_index, uint32_t host,
+              struct slice **ret_slice)
+{
+    const struct plan_run *run = run_of(plan, run_index);
+    struct slice *slice = slice_alloc(run);
+    size_t numbers = (size_t)run->target_count + run->workload_count;
+    uint32_t *number = malloc((numbers + 1) * sizeof(*number));
+
+    if (slice == NULL || number == NULL) {
+        free(number);
+        free(slice);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < numbers; i++)
+        number[i] = UINT32_MAX;
+    slice->run = run_index;
+    slice->host = host;
+    fill_slice(slice, plan, run, number, number + run->target_count);
+    free(number);
+    if (slice->cell_count == 0) {
+        free(slice);
+        return -ENOENT;
+    }
+    *ret_slice = slice;
+    return 0;
+}
+
+struct slice *slice_free(struct slice *slice)
+{
+    free(slice);
+    return NULL;
+}
