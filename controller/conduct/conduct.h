@@ -1,0 +1,310 @@
+/*
+ * conduct.h - one campaign from its first phase to its verdict.
+ *
+ * What it is for: a conductor takes a placed plan through its phases.  It says
+ * who must prepare, when all start, what a curve's next rate is, whom to wait
+ * for and how long, and how each phase and the campaign ended.  It decides and
+ * does no I/O: events and the time come in by function calls, what is to be
+ * done comes out as effects.
+ *
+ *     conductor = conductor_new(plan, &options, now);
+ *     for each connected agent of the plan: conductor_host_up(...);
+ *     conductor_begin(conductor, now);
+ *     loop:
+ *         an event                 -> conductor_ready(...) and the like
+ *         conductor_due_ns() <= now -> conductor_tick(conductor, now)
+ *         after each of them:
+ *         while (conductor_take_effect(conductor, &effect)) carry_out(&effect);
+ *     until CONDUCT_CAMPAIGN_ENDED came; conductor_free()
+ *
+ * A phase goes through the states below; `phase` in events and effects is the
+ * number of the run in the plan, which is the number on the wire.
+ *
+ *   state      leaves when                               no longer than
+ *   planned    the pause is over, all hosts are there    host_wait
+ *   preparing  every host is ready                       prepare limit
+ *   arming     clocks known, all hosts answered Armed    probe limit, two
+ * starts armed      the instant of the start comes running    the last edge, or
+ * all have finished       elapsed; a fill's limit draining   every host has
+ * finished or is lost        drain limit, then lease collected  every sample is
+ * stored and added up       collect limit over
+ *
+ * ONE START.  Ready of all, at least sixteen probes of each clock, Start to all
+ * with an instant far enough away (by the round trips and the number of hosts),
+ * Armed of all, Go to all.  Where Armed is missing near the instant there is
+ * one more try with more room, then the phase fails with their names.  Nobody
+ * gets Go unless all have armed for that very instant.
+ *
+ * LOST HOSTS.  A host without a connection is not lost yet: it may come back
+ * with all its samples while its lease lasts, and nothing is missing then.  A
+ * phase does not end, and so neither does the campaign, before a host that is
+ * gone has surely stopped: by its own word or by the end of its lease.
+ *
+ * Times are the controller's monotonic clock in nanoseconds; those of agents
+ * are named agent_*.  Hosts are indices into plan.hosts.  Events about hosts
+ * that have no part in what they speak of are ignored, so the fleet need not
+ * know who is waited for.
+ *
+ * Memory: the plan is the caller's and outlives the conductor.  Texts handed in
+ * are copied; texts in effects live until the next event.
+ * Threads: one owner.
+ */
+#ifndef CONTROLLER_CONDUCT_CONDUCT_H
+#define CONTROLLER_CONDUCT_CONDUCT_H
+
+#include "common/diag.h"
+#include "controller/conduct/offset.h"
+#include "controller/plan/plan.h"
+
+enum conduct_verdict {
+    CONDUCT_COMPLETE,
+    CONDUCT_DEGRADED,    /* n of m hosts: which, from when */
+    CONDUCT_FAILED,      /* why */
+    CONDUCT_INTERRUPTED, /* by whom */
+    CONDUCT_VERDICTS,
+};
+
+/* "complete", "degraded", ... */
+const char *conduct_verdict_name(enum conduct_verdict verdict);
+
+enum conduct_state {
+    CONDUCT_INVALID, /* a hole in the table; never a state */
+    CONDUCT_PLANNED,
+    CONDUCT_PREPARING,
+    CONDUCT_ARMING,
+    CONDUCT_ARMED,
+    CONDUCT_RUNNING,
+    CONDUCT_DRAINING,
+    CONDUCT_COLLECTED,
+    CONDUCT_OVER,
+    CONDUCT_STATES,
+};
+
+const char *conduct_state_name(enum conduct_state state);
+
+/* How many of a phase's hosts must take part for it to be started. */
+enum conduct_require_kind {
+    CONDUCT_REQUIRE_ALL,
+    CONDUCT_REQUIRE_COUNT,
+    CONDUCT_REQUIRE_PERCENT,
+};
+
+struct conduct_options {
+    uint64_t start_tolerance_ns; /* most uncertainty of an offset at a start */
+    uint64_t host_wait_ns;       /* for hosts that are not connected */
+    uint64_t prepare_ns;         /* limit, and more for every target */
+    uint64_t prepare_target_ns;  /* of the host with the most */
+    uint64_t probe_ns;         /* limit of probing the clocks before a start */
+    uint64_t probe_every_ns;   /* while a phase runs */
+    uint64_t drain_ns;         /* Phase.drain_limit_ns */
+    uint64_t grace_ns;         /* for what should have come by then */
+    uint64_t lag_ns;           /* longest a Renew can be on its way */
+    uint64_t collect_ns;       /* limit of collecting samples */
+    uint64_t fill_bytes_per_s; /* slowest a drive may be when filled */
+    enum conduct_require_kind require;
+    double require_value;
+};
+
+/* The defaults: 5 ms, 5 min, 60 s + 2 s, 30 s, 1 s, 30 s, 10 s, 5 s, 2 min,
+ * 1 MiB/s, all. */
+void conduct_options_init(struct conduct_options *options);
+
+struct conductor;
+
+/* NULL without memory. */
+struct conductor *conductor_new(const struct plan *plan,
+                                const struct conduct_options *options,
+                                uint64_t now_ns);
+
+/* NULL is fine.  Returns NULL. */
+struct conductor *conductor_free(struct conductor *conductor);
+
+/* ---- Events ------------------------------------------------------------- */
+
+/* Begins with the plan's first run.  Once. */
+void conductor_begin(struct conductor *conductor, uint64_t now_ns);
+
+/* To be called at conductor_due_ns() or later; earlier does no harm. */
+void conductor_tick(struct conductor *conductor, uint64_t now_ns);
+
+/* When the conductor wants its next tick; UINT64_MAX: it does not. */
+uint64_t conductor_due_ns(const struct conductor *conductor);
+
+/* What an agent says it holds of this campaign; values of the wire. */
+enum conduct_held {
+    CONDUCT_HELD_NOTHING,
+    CONDUCT_HELD_PREPARING,
+    CONDUCT_HELD_READY,
+    CONDUCT_HELD_ARMED,
+    CONDUCT_HELD_RUNNING,
+    CONDUCT_HELD_DRAINING,
+    CONDUCT_HELD_HOLDING,
+};
+
+struct conduct_hello {
+    struct uuid instance; /* of the agent's process */
+    struct uuid boot;     /* of its kernel: another one, another clock */
+    uint64_t lease_ns;
+    bool finishes; /* when its lease ends it goes on to the end of the phase */
+    enum conduct_held held; /* NOTHING also for another campaign's work */
+    uint32_t held_phase;
+};
+
+/* A session with the host was made: the Welcome is on its way. */
+void conductor_host_up(struct conductor *conductor, uint64_t now_ns,
+                       uint32_t host, const struct conduct_hello *hello);
+
+/* The session ended.  `reason` for people: "connection reset". */
+void conductor_host_down(struct conductor *conductor, uint64_t now_ns,
+                         uint32_t host, const char *reason);
+
+/* The answer to a probe. */
+void conductor_probed(struct conductor *conductor, uint64_t now_ns,
+                      uint32_t host, const struct offset_probe *probe);
+
+/* Frames of the host's agent about its work in a phase. */
+void conductor_ready(struct conductor *conductor, uint64_t now_ns,
+                     uint32_t host, uint32_t phase);
+void conductor_armed(struct conductor *conductor, uint64_t now_ns,
+                     uint32_t host, uint32_t phase);
+/* `target`: the sd it is about, or "". */
+void conductor_refused(struct conductor *conductor, uint64_t now_ns,
+                       uint32_t host, uint32_t phase, const char *target,
+                       const char *reason);
+
+/* The values of Outcome on the wire. */
+enum conduct_outcome {
+    CONDUCT_OUTCOME_COMPLETE,
+    CONDUCT_OUTCOME_STOPPED,
+    CONDUCT_OUTCOME_LEASE_LOST,
+    CONDUCT_OUTCOME_NO_GO,
+    CONDUCT_OUTCOME_FAILED,
+    CONDUCT_OUTCOME_TIME_LIMIT,
+};
+
+struct conduct_finish {
+    enum conduct_outcome outcome;
+    const char *reason;
+    uint64_t intervals; /* as on the wire: the number of the drain row */
+    uint64_t stuck;     /* requests that did not come back */
+};
+
+void conductor_finished(struct conductor *conductor, uint64_t now_ns,
+                        uint32_t host, uint32_t phase,
+                        const struct conduct_finish *finish);
+
+/* From a sample of the host: when its workers opened their schedules. */
+void conductor_opened(struct conductor *conductor, uint32_t host,
+                      uint32_t phase, uint64_t agent_first_ns,
+                      uint64_t agent_last_ns);
+
+/* Every row of the host below `next_interval` is committed.  Answered with
+ * CONDUCT_DO_ACK. */
+void conductor_stored(struct conductor *conductor, uint64_t now_ns,
+                      uint32_t host, uint32_t phase, uint64_t next_interval);
+
+struct conduct_total {
+    double iops;     /* of the measured intervals, all hosts together */
+    uint64_t errors; /* requests that failed */
+};
+
+/* The answer to CONDUCT_DO_TOTAL. */
+void conductor_totalled(struct conductor *conductor, uint64_t now_ns,
+                        uint32_t phase, const struct conduct_total *total);
+
+/* The store cannot keep what comes: the campaign fails. */
+void conductor_store_failed(struct conductor *conductor, uint64_t now_ns,
+                            const char *reason);
+
+/* An operator stops the campaign.  `who`: "by ann from shell 10.0.0.7". */
+void conductor_stop(struct conductor *conductor, uint64_t now_ns,
+                    const char *who);
+
+/* The running phase has what it wanted (maxdata, steady state) or had enough
+ * (errors): it ends with an interval to come, with this verdict or a worse
+ * one.  Ignored unless it runs. */
+void conductor_end_phase(struct conductor *conductor, uint64_t now_ns,
+                         enum conduct_verdict verdict, const char *reason);
+
+/* ---- Effects ------------------------------------------------------------ */
+
+enum conduct_effect_kind {
+    /* A frame to the agent of `host`, which is connected. */
+    CONDUCT_DO_PREPARE, /* phase; conductor_phase() has what goes with it */
+    CONDUCT_DO_PROBE,
+    CONDUCT_DO_START,      /* phase, agent_start_ns */
+    CONDUCT_DO_GO,         /* phase */
+    CONDUCT_DO_STOP_AFTER, /* phase, interval */
+    CONDUCT_DO_ABORT,      /* phase (not always the current one), reason */
+    CONDUCT_DO_RENEW,      /* phase */
+    CONDUCT_DO_ACK,        /* phase, interval: next_interval */
+    CONDUCT_DO_RELEASE,
+    /* To the results. */
+    CONDUCT_PHASE_BEGAN,    /* phase, iops: asked, 0 at full speed */
+    CONDUCT_PHASE_STARTED,  /* phase, at_ns: the start; uncertainty_ns */
+    CONDUCT_DO_TOTAL,       /* phase: all is stored, conductor_totalled() */
+    CONDUCT_PHASE_ENDED,    /* phase, verdict, reason, spread_ns (UINT64_MAX: no
+                               host told), uncertainty_ns */
+    CONDUCT_PHASE_SKIPPED,  /* phase, reason */
+    CONDUCT_CAMPAIGN_ENDED, /* verdict, reason; the last effect of all */
+    /* To people: the log and whoever watches. */
+    CONDUCT_NOTICE, /* reason */
+};
+
+struct conduct_effect {
+    enum conduct_effect_kind kind;
+    uint32_t host;
+    uint32_t phase;
+    enum conduct_verdict verdict;
+    uint64_t agent_start_ns;
+    uint64_t interval;
+    uint64_t at_ns;
+    uint64_t uncertainty_ns;
+    uint64_t spread_ns;
+    double iops;
+    const char *reason; /* until the next event; "" without one */
+};
+
+/* The oldest effect not yet taken; false when there is none.  Take all after
+ * every event. */
+bool conductor_take_effect(struct conductor *conductor,
+                           struct conduct_effect *ret_effect) MUST_CHECK;
+
+/* ---- What is going on ---------------------------------------------------- */
+
+struct conduct_phase {
+    uint32_t number; /* index into plan.runs, and Work.phase */
+    enum conduct_state state;
+    uint64_t since_ns; /* in this state */
+    double iops;       /* asked of all cells together; 0: closed loop */
+    uint64_t start_ns; /* 0 before it is settled */
+    uint64_t end_ns;   /* last edge; 0 for a fill */
+    uint64_t interval_ns;
+    uint64_t warmup_intervals;
+    uint64_t measured_intervals; /* 0 for a fill */
+    uint64_t drain_limit_ns;     /* for Phase, as the next */
+    uint64_t time_limit_ns;
+    uint32_t host_count; /* with a part in the run */
+};
+
+/* The phase at hand, or the last one.  Valid until conductor_free(). */
+const struct conduct_phase *conductor_phase(const struct conductor *conductor);
+
+/* "running", "lost: connection reset" ... of a host in the phase at hand. */
+const char *conductor_host_state(const struct conductor *conductor,
+                                 uint32_t host);
+
+/* Whether the host has a part in the phase at hand. */
+bool conductor_host_takes_part(const struct conductor *conductor,
+                               uint32_t host);
+
+/*
+ * An agent's stamp as an instant of the controller's clock relative to the
+ * start of the phase at hand, and how far the agent's clock has drifted since
+ * (sample.edge_skew_ns).  False while there is no start or no probe.
+ */
+bool conductor_place(const struct conductor *conductor, uint32_t host,
+                     uint64_t agent_ns, int64_t *ret_relative_ns,
+                     int64_t *ret_skew_ns) MUST_CHECK;
+
+#endif
