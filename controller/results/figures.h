@@ -1,0 +1,149 @@
+/*
+ * figures.h - what is counted, and every figure that is made of it.
+ *
+ * A *tally* is what is counted of one operation (reads, or writes) in one
+ * scope (a cell, drive, host, workload, or the cluster) over some time.  A
+ * *pair* is both operations.  Tallies add up, exactly: figures never do.  So
+ * figures are made last, from the sum, and nowhere else: table, JSON, CSV and
+ * page all print what figures_of() says.
+ *
+ * The definitions, used for an interval as for a run:
+ *   window     from the earliest begin to the latest end among all hosts that
+ *              are in the sum, on the controller's clock.  One window for all
+ *              scopes of a row: host rates add up to the cluster's rate.
+ *   iops       ios / window.  Only I/Os that ended without error count.
+ *   mib_s      bytes / 2^20 / window.
+ *   read_pct   reads / ios x 100.
+ *   bytes_per_io  bytes / ios.
+ *   service    submission to completion.  Of merged histograms, always.
+ *   response   intended start to completion; a closed loop has none.
+ *   mean, stddev, min, max  exact, from sums kept in 128 bits (stddev of the
+ *              population).
+ *   percentile the upper edge of its bucket, at most 1/128 above the true
+ *              value, within [min, max]; nothing where fewer than ten values
+ *              lie beyond it.
+ *   queue_depth  mean requests in flight, by Little's law: sum of service times
+ *              / window.  What did not complete in the window is not in it.
+ *   agent_cpu  CPU time of the agents / window: 100 % is one CPU.
+ *   host_cpu   busy time of the hosts' CPUs / all the time they had.
+ *   response is a lower bound when arrivals that were due have not been issued
+ *              (`unissued`): their waiting is in no histogram.
+ *
+ * NAN: there is nothing to say, here and in every double of this room;
+ * documents print null.
+ *
+ * Threads: none of its own.  Memory: tallies allocate histograms as needed
+ * (40 KiB each); tally_done() frees them.
+ */
+#ifndef CONTROLLER_RESULTS_FIGURES_H
+#define CONTROLLER_RESULTS_FIGURES_H
+
+#include "common/histogram.h"
+#include "controller/results/sample.h"
+
+struct tally {
+    uint64_t ios;
+    uint64_t bytes;
+    uint64_t errors;
+    struct histogram *service; /* NULL: none */
+    struct histogram *response;
+    /* At the edge of the interval; of a run, at its last edge. */
+    uint64_t in_flight;
+    uint64_t oldest_ns; /* the largest */
+    uint64_t unissued;
+    uint64_t unissued_oldest_ns;
+};
+
+struct tally_pair {
+    struct tally op[SAMPLE_OPS];
+};
+
+/* CPU time of one host, or of several together. */
+struct cpu_tally {
+    uint64_t host_ns;
+    uint64_t system_ns;
+    uint64_t capacity_ns;
+    uint64_t agent_ns;
+};
+
+/* All zero is an empty tally.  Frees the histograms and makes it empty. */
+void tally_done(struct tally *tally);
+void tally_pair_done(struct tally_pair *pair);
+
+/* Empty again, with the histograms kept for the next use. */
+void tally_clear(struct tally *tally);
+void tally_pair_clear(struct tally_pair *pair);
+
+/* Adds all of `from`.  Counters saturate.  0 or -ENOMEM (`into` unchanged). */
+int tally_add(struct tally *into, const struct tally *from) MUST_CHECK;
+int tally_pair_add(struct tally_pair *into,
+                   const struct tally_pair *from) MUST_CHECK;
+
+/*
+ * Adds what a sample says of a cell.  0, -ENOMEM, or -EBADMSG for a blob that
+ * does not decode or whose count is not that of the I/Os; `into` is unchanged
+ * then.
+ */
+int tally_add_cell(struct tally *into,
+                   const struct sample_cell *cell) MUST_CHECK;
+
+/* Counters only, gauges (in flight, unissued) left out: for sums over time. */
+int tally_add_later(struct tally *into, const struct tally *from) MUST_CHECK;
+
+void cpu_tally_add(struct cpu_tally *into, const struct cpu_tally *from);
+
+struct latency_figures {
+    uint64_t count;
+    uint64_t overflow; /* longer than 19.5 hours: in max and mean alone */
+    double mean_us;
+    double min_us;
+    double p50_us;
+    double p90_us;
+    double p99_us;
+    double p999_us;
+    double p9999_us;
+    double max_us;
+    double stddev_us;
+};
+
+struct op_figures {
+    uint64_t ios;
+    uint64_t bytes;
+    uint64_t errors;
+    double iops;
+    double mib_s;
+    struct latency_figures service;
+    struct latency_figures response;
+};
+
+struct figures {
+    struct op_figures all;
+    struct op_figures read;
+    struct op_figures write;
+    bool open_loop; /* response means something */
+    bool response_lower_bound;
+    double read_pct;
+    double bytes_per_io;
+    double queue_depth;
+    uint64_t in_flight;
+    double oldest_us; /* NAN while nothing is in flight */
+    uint64_t unissued;
+    double unissued_oldest_us;
+    double agent_cpu_pct;
+    double host_cpu_pct;
+    double host_system_pct;
+};
+
+/* Of nothing (NULL, or no values): all NAN, count 0. */
+void latency_figures_of(const struct histogram *h,
+                        struct latency_figures *ret_figures);
+
+/*
+ * `window_ns` 0: no rates.  `cpu` NULL: no CPU figures.  `scratch` is one
+ * histogram of the caller's for the sum of both operations.
+ */
+void figures_of(const struct tally_pair *pair, uint64_t window_ns,
+                bool open_loop, const struct cpu_tally *cpu,
+                struct histogram *scratch, struct figures *ret_figures);
+
+#endif

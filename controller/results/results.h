@@ -1,0 +1,341 @@
+/*
+ * results.h - what was measured: merged live, stored for good, told as JSON.
+ *
+ * The face of this room towards the controller's loop.  The loop hands over
+ * campaigns, phases and samples; results merges them into rows, stores all in
+ * SQLite on threads of its own, and calls back, always from results_poll():
+ * which samples are stored (acknowledge them), what watchers want to see, what
+ * a phase came to, and that storing failed.
+ *
+ *     results_open(&options, &results, &diag);
+ *     results_campaign_add(results, &campaign, &number, &diag);
+ *     results_campaign_plan(results, &id, plan, hosts, drives, &diag);
+ *     for each phase:
+ *         results_phase_begin(...)      before Prepare is sent
+ *         results_phase_started(...)    when Go is sent: the instant is known
+ *         results_sample(...)           as they come
+ *         results_host_finished / results_host_lost
+ *         results_phase_end(...)        handler.phase_done follows
+ *     results_campaign_end(...)         handler.campaign_done follows
+ *     results_close(results);
+ *
+ * Names: a campaign is its UUID, a phase its number in it (the index into
+ * plan.runs), a host its index into plan.hosts.  Intervals count from 0 here
+ * and on the wire, from 1 in documents, where people read them.
+ *
+ * Threads: every function here is for the loop's thread and never waits for
+ * the disk (results_open and results_close do).  `wake` alone is called on
+ * other threads; it must do no more than make results_poll() be called soon.
+ *
+ * Memory: what is passed in is copied, unless it says "taken".  Calls of the
+ * handler may call back into results, but for results_close().
+ *
+ * Errors: 0 or a negative errno.  -EAGAIN: the queue to the disk is full; try
+ * again when results_busy() is false.  A store that cannot be written (disk
+ * full, read-only, damaged) fails what was queued, as a whole: see
+ * results_handler.failed.
+ */
+#ifndef CONTROLLER_RESULTS_RESULTS_H
+#define CONTROLLER_RESULTS_RESULTS_H
+
+#include "common/base.h"
+#include "common/clock.h"
+#include "common/diag.h"
+#include "controller/plan/plan.h"
+#include "controller/results/sample.h"
+
+struct results;
+struct results_event;
+
+enum verdict {
+    VERDICT_NONE, /* not over */
+    VERDICT_COMPLETE,
+    VERDICT_DEGRADED,
+    VERDICT_INTERRUPTED,
+    VERDICT_FAILED,
+};
+
+/* "complete", ...; NULL for VERDICT_NONE. */
+const char *verdict_name(enum verdict verdict);
+
+/* The exit status of a command that waited for it, see design: 0, 1, 3, 4.
+ * VERDICT_NONE gives 0. */
+int verdict_exit_status(enum verdict verdict);
+
+enum results_state {
+    RESULTS_QUEUED, /* added; or waiting, with the holder as the note */
+    RESULTS_RUNNING,
+    RESULTS_DONE,
+};
+
+/* What a phase came to, from the store.  Rates are NAN where nothing was. */
+struct results_total {
+    uint64_t ios;
+    uint64_t errors;
+    double iops; /* a curve's maximum, not rounded */
+    double mib_s;
+    int64_t start_spread_ns; /* -1: no host said when it started */
+    enum verdict verdict;    /* as given to results_phase_end() */
+    uint32_t hosts_planned;
+    uint32_t hosts_measured; /* delivered every measured interval */
+};
+
+struct results_handler {
+    /* Every interval of this host below `next_interval` is in the store, for
+     * good: send SampleAck.  Comes again for samples that come again. */
+    void (*stored)(void *data, const struct uuid *campaign, uint32_t phase,
+                   uint32_t host, uint64_t next_interval);
+
+    /* For those who watch the campaign: see results_event_text(). */
+    void (*event)(void *data, const struct uuid *campaign,
+                  struct results_event *event);
+
+    /* The phase's totals are computed and stored. */
+    void (*phase_done)(void *data, const struct uuid *campaign, uint32_t phase,
+                       const struct results_total *total);
+
+    /* The campaign's verdict is stored; the event "end" came before. */
+    void (*campaign_done)(void *data, const struct uuid *campaign);
+
+    /*
+     * Something could not be stored: the sentence names the file and the
+     * remedy.  Nothing of it is half written.  The samples among it are not
+     * acknowledged, so the agents keep them.  End what runs, verdict failed.
+     * `campaign` is the one concerned.  Comes once for each campaign concerned
+     * until storing works again.
+     */
+    void (*failed)(void *data, const struct uuid *campaign,
+                   const struct diag *why);
+};
+
+struct results_options {
+    const char *path;          /* of the database; made when missing */
+    const char *version;       /* of the program, into the store */
+    const struct clock *clock; /* outlives results */
+    const struct results_handler *handler; /* outlives results */
+    void (*wake)(void *data);              /* NULL when `threadless` */
+    void *data;                            /* for wake and handler */
+    bool threadless; /* results_poll() itself does the disk's work: simulator */
+};
+
+/*
+ * Opens or makes the store, moves an older one to this version, raises the
+ * epoch.  Waits for the disk.  Fails with a clear diag for: no such directory,
+ * no permission, read-only, disk full, in use by another controller, locked,
+ * damaged, not ours, newer than this program (both versions named).
+ */
+int results_open(const struct results_options *options,
+                 struct results **ret_results, struct diag *diag) MUST_CHECK;
+
+/* Waits until all that was queued is stored; no handler is called any more.
+ * NULL is fine.  Returns NULL. */
+struct results *results_close(struct results *results);
+
+/* Which controller this is: made with the store, stays with it. */
+const struct uuid *results_controller(const struct results *results);
+uint64_t results_epoch(const struct results *results);
+
+/*
+ * Calls the handlers for all that is done, closes the rows that are due.
+ * Returns the monotonic time at which it wants to be called again though
+ * nobody woke it, or UINT64_MAX.
+ */
+uint64_t results_poll(struct results *results);
+
+/* The queue to the disk is more than half full: stop reading from agents until
+ * it is not (results_poll() is woken as it empties). */
+bool results_busy(const struct results *results);
+
+/* ---- Campaigns ----------------------------------------------------------- */
+
+struct results_file {
+    const char *name;
+    const char *text;
+    size_t length;
+};
+
+struct results_campaign {
+    struct uuid id;
+    const char *name;
+    const char *who; /* who submitted it, and from where */
+    const struct results_file *files;
+    uint32_t file_count;
+    const char *const *variables; /* NAME=VALUE */
+    uint32_t variable_count;
+    uint64_t elapsed_ns; /* overrides, as in Submit */
+    uint64_t interval_ns;
+    uint64_t warmup_ns;
+    bool warmup_given;
+};
+
+/* A campaign found unfinished when the store was opened, oldest first. */
+struct results_unfinished {
+    struct results_campaign campaign;
+    uint64_t number;
+    enum results_state state;
+    uint32_t next_phase; /* the first that is not done */
+};
+
+/*
+ * What the controller was doing when it ended.  Valid until
+ * results_abandon_unfinished(), which marks those that nobody took over with
+ * results_take_over() as failed, "controller was restarted", with totals of
+ * what their phases had measured.  Call it once, before adding campaigns.
+ */
+const struct results_unfinished *
+results_unfinished(const struct results *results, uint32_t *ret_count);
+int results_take_over(struct results *results,
+                      const struct uuid *campaign) MUST_CHECK;
+void results_abandon_unfinished(struct results *results);
+
+/* Queues it.  `ret_number` is what people call it: 1, 2, ... in this store. */
+int results_campaign_add(struct results *results,
+                         const struct results_campaign *campaign,
+                         uint64_t *ret_number, struct diag *diag) MUST_CHECK;
+
+/* The agent that serves a host of the plan. */
+struct results_host {
+    const char *agent; /* its name; "" when none was found */
+    const char *address;
+    const char *version;
+    struct uuid instance;
+    const char *facts; /* a JSON object: kernel, CPUs, ...; NULL: none */
+};
+
+/* What the inventory said of a target; NULL: nothing. */
+struct results_drive {
+    const char *facts; /* a JSON object: model, firmware, ...; NULL: none */
+};
+
+/*
+ * Stores the expansion after placement: hosts, drives with identity, and every
+ * run with its effective values.  `hosts` has plan->host_count entries, or is
+ * NULL; `drives` plan->target_count, or is NULL.  The plan must stay as it is
+ * until results_campaign_end().
+ */
+int results_campaign_plan(struct results *results, const struct uuid *campaign,
+                          const struct plan *plan,
+                          const struct results_host *hosts,
+                          const struct results_drive *drives,
+                          struct diag *diag) MUST_CHECK;
+
+/* `note` is for people, e.g. which campaign holds the drives; NULL: none. */
+int results_campaign_state(struct results *results, const struct uuid *campaign,
+                           enum results_state state,
+                           const char *note) MUST_CHECK;
+
+/* Its last word.  `error` is NULL for VERDICT_COMPLETE.  What phases are not
+ * over end with it. */
+int results_campaign_end(struct results *results, const struct uuid *campaign,
+                         enum verdict verdict, const char *error) MUST_CHECK;
+
+/* ---- Phases -------------------------------------------------------------- */
+
+struct results_phase {
+    double iorate; /* asked, I/Os a second of all cells; 0: closed loop */
+    uint32_t warmup_intervals;
+    uint64_t measured_intervals; /* 0: a fill, until all is written */
+};
+
+/* plan->runs[phase] is about to be prepared.  All its hosts are expected. */
+int results_phase_begin(struct results *results, const struct uuid *campaign,
+                        uint32_t phase, const struct results_phase *asked,
+                        struct diag *diag) MUST_CHECK;
+
+/* The instant of the start, on the controller's monotonic clock.
+ * `uncertainty_ns`: the largest of any host's clock offset. */
+int results_phase_started(struct results *results, const struct uuid *campaign,
+                          uint32_t phase, uint64_t start_ns,
+                          uint64_t uncertainty_ns) MUST_CHECK;
+
+/*
+ * One part of a sample.  Taken on 0, duplicates too.  Not taken otherwise:
+ * -EAGAIN  the queue is full; keep it and stop reading
+ * -ENOENT  no such phase is open here
+ * -EPROTO  it cannot be true (diag says why): end the connection
+ */
+int results_sample(struct results *results, const struct uuid *campaign,
+                   uint32_t phase, struct sample *sample,
+                   struct diag *diag) MUST_CHECK;
+
+/* A request that did not come back. */
+struct results_stuck {
+    uint32_t target; /* index into plan.targets */
+    bool write;
+    uint64_t offset;
+    uint32_t length;
+    uint64_t age_ns;
+};
+
+/* This host made `intervals` rows and a drain row, and no more will come.
+ * Coming again is fine. */
+int results_host_finished(struct results *results, const struct uuid *campaign,
+                          uint32_t phase, uint32_t host, uint64_t intervals,
+                          const struct results_stuck *stuck,
+                          uint32_t stuck_count) MUST_CHECK;
+
+/* No row waits for this host any more.  What still comes from it is stored and
+ * reissues the rows it belongs to.  It is waited for again from
+ * results_host_back() on.  `reason` is for people. */
+int results_host_lost(struct results *results, const struct uuid *campaign,
+                      uint32_t phase, uint32_t host,
+                      const char *reason) MUST_CHECK;
+int results_host_back(struct results *results, const struct uuid *campaign,
+                      uint32_t phase, uint32_t host) MUST_CHECK;
+
+/* Closes the rows that are open, computes the totals from the store.
+ * handler.phase_done follows.  `error` NULL: nothing to say. */
+int results_phase_end(struct results *results, const struct uuid *campaign,
+                      uint32_t phase, enum verdict verdict,
+                      const char *error) MUST_CHECK;
+
+/* ---- Documents ----------------------------------------------------------- */
+
+enum results_event_kind {
+    RESULTS_EVENT_PHASE,     /* "phase": one starts */
+    RESULTS_EVENT_INTERVAL,  /* "interval": a row of the cluster */
+    RESULTS_EVENT_PHASE_END, /* "phase_end": its verdict and totals */
+    RESULTS_EVENT_END,       /* "end": the campaign's verdict */
+    RESULTS_EVENT_NOTICE,    /* "notice": a sentence */
+};
+
+enum results_event_kind results_event_kind(const struct results_event *event);
+
+/* The event as a JSON document, made when first asked for.  Valid during the
+ * handler's call.  NULL when memory ran out. */
+const char *results_event_text(struct results_event *event, size_t *ret_length);
+
+/* {"event": "notice", "text": ...} for what fleet has to say; free() it. */
+char *results_notice(const char *text);
+
+enum results_query {
+    RESULTS_QUERY_CAMPAIGNS, /* all; the id is not looked at */
+    RESULTS_QUERY_STATUS,    /* state, phase i of n, time left, last row */
+    RESULTS_QUERY_SHOW,      /* everything, with the totals of all phases */
+    RESULTS_QUERY_WATCH,     /* STATUS, and the phase's rows so far */
+};
+
+struct results_answer {
+    int err; /* 0, -ENOENT, -EINVAL (ambiguous), or what failed */
+    struct uuid campaign;
+    uint64_t number;
+    enum results_state state;
+    enum verdict verdict;
+    const char *text; /* the JSON document; with `err`, one that holds
+                         "error".  Valid during the call */
+    size_t length;
+};
+
+/*
+ * `campaign` is a number, a unique beginning of a UUID, or "" for the newest.
+ * `answered` is called from a later results_poll(), exactly once, also when
+ * results is closed before (err -ECANCELED, text "").
+ * -EAGAIN when 64 queries wait already.
+ */
+int results_query(struct results *results, enum results_query query,
+                  const char *campaign,
+                  void (*answered)(void *data,
+                                   const struct results_answer *answer),
+                  void *data) MUST_CHECK;
+
+#endif
