@@ -23,7 +23,7 @@ static const char *const in_names[] = {
     [WIRE_IN_REQUEST] = "Request",
 };
 
-const char *codec_in_name(enum wire_in_kind kind)
+const char *wire_in_name(enum wire_in_kind kind)
 {
     assert((size_t)kind < ARRAY_LENGTH(in_names));
     return in_names[kind];
@@ -311,16 +311,16 @@ static void decode_body(struct check *c, const Lockstep__Frame *frame,
         decode_refused(c, frame->refused, &in->refused);
         break;
     case WIRE_IN_SAMPLE:
-        codec_sample(c, frame->sample, &in->sample);
+        wire_decode_sample(c, frame->sample, &in->sample);
         break;
     case WIRE_IN_FINISHED:
         decode_finished(c, frame->finished, &in->finished);
         break;
     case WIRE_IN_SHELL_HELLO:
-        codec_shell_hello(c, frame->shell_hello, &in->shell_hello);
+        wire_decode_shell_hello(c, frame->shell_hello, &in->shell_hello);
         break;
     case WIRE_IN_REQUEST:
-        codec_request(c, frame->request, &in->request);
+        wire_decode_request(c, frame->request, &in->request);
         break;
     }
 }
@@ -336,8 +336,8 @@ static void give_back(void *arena, void *memory)
     (void)memory;
 }
 
-int codec_decode(const uint8_t *body, size_t length, struct arena *arena,
-                 struct wire_in *ret_in, struct diag *diag)
+int wire_decode(const uint8_t *body, size_t length, struct arena *arena,
+                struct wire_in *ret_in, struct diag *diag)
 {
     ProtobufCAllocator allocator = {
         .alloc = allocate,
@@ -353,7 +353,7 @@ int codec_decode(const uint8_t *body, size_t length, struct arena *arena,
                         "a frame of %zu bytes is no message of the protocol",
                         length);
     in.kind = kind_of(frame);
-    check.frame = codec_in_name(in.kind);
+    check.frame = wire_in_name(in.kind);
     decode_body(&check, frame, &in);
     if (check.err != 0)
         return check.err;

@@ -56,11 +56,12 @@ uint64_t check_range(struct check *check, const char *field, uint64_t value,
 void *check_alloc(struct check *check, size_t count, size_t size);
 
 /* The parts of the codec, one per file. */
-void codec_sample(struct check *check, const Lockstep__Sample *from,
-                  struct wire_sample *to);
-void codec_shell_hello(struct check *check, const Lockstep__ShellHello *from,
-                       struct wire_shell_hello *to);
-void codec_request(struct check *check, const Lockstep__Request *from,
-                   struct wire_request *to);
+void wire_decode_sample(struct check *check, const Lockstep__Sample *from,
+                        struct wire_sample *to);
+void wire_decode_shell_hello(struct check *check,
+                             const Lockstep__ShellHello *from,
+                             struct wire_shell_hello *to);
+void wire_decode_request(struct check *check, const Lockstep__Request *from,
+                         struct wire_request *to);
 
 #endif

@@ -447,8 +447,8 @@ static int (*const putters[])(struct arena *, const struct wire_out *,
     [WIRE_OUT_EVENT] = put_event,
 };
 
-int codec_encode(const struct wire_out *out, struct arena *arena,
-                 uint8_t **ret_body, size_t *ret_length)
+int wire_encode(const struct wire_out *out, struct arena *arena,
+                uint8_t **ret_body, size_t *ret_length)
 {
     Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
     uint8_t *body;

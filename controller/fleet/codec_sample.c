@@ -172,8 +172,8 @@ static void decode_times(struct check *c, const Lockstep__Sample *from,
                     to->agent_opened_first_ns, CHECK_COUNT_MAX);
 }
 
-void codec_sample(struct check *c, const Lockstep__Sample *from,
-                  struct wire_sample *to)
+void wire_decode_sample(struct check *c, const Lockstep__Sample *from,
+                        struct wire_sample *to)
 {
     struct sample *sample = calloc(1, sizeof(*sample));
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-void codec_shell_hello(struct check *c, const Lockstep__ShellHello *from,
-                       struct wire_shell_hello *to)
+void wire_decode_shell_hello(struct check *c, const Lockstep__ShellHello *from,
+                             struct wire_shell_hello *to)
 {
     to->major = from->major;
     to->minor = from->minor;
@@ -72,8 +72,8 @@ static void decode_query(const Lockstep__Query *from, struct wire_request *to)
     to->campaign = from->campaign;
 }
 
-void codec_request(struct check *c, const Lockstep__Request *from,
-                   struct wire_request *to)
+void wire_decode_request(struct check *c, const Lockstep__Request *from,
+                         struct wire_request *to)
 {
     to->id = from->id;
     to->campaign = "";

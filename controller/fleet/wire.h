@@ -8,7 +8,7 @@
  * `struct wire_out` is a frame to be sent.
  *
  * Memory: strings and arrays of a wire_in live in the arena given to
- * codec_decode(); a wire_in's sample is malloc'ed and whoever takes it frees
+ * wire_decode(); a wire_in's sample is malloc'ed and whoever takes it frees
  * it.  A wire_out owns nothing.
  */
 #ifndef CONTROLLER_FLEET_WIRE_H
