@@ -66,6 +66,7 @@ static void decode_agent_hello(struct check *c,
                     WIRE_FEATURES_MAX, NAME_SIZE - 1, &to->feature_count);
     to->labels = check_texts(c, "labels", from->labels, from->n_labels,
                              WIRE_LABELS_MAX, NAME_SIZE - 1, &to->label_count);
+    to->finishes_phase = from->finishes_phase;
     decode_held(c, from->held, to);
 }
 

@@ -30,6 +30,7 @@ static void decode_files(struct check *c, const Lockstep__Submit *from,
         to->files[i].name =
             check_text(c, "file name", file->name, PATH_SIZE - 1);
         to->files[i].text = file->text;
+        to->files[i].included = file->included;
         total += strlen(file->text);
     }
     if (total > WIRE_FILES_BYTES)

@@ -73,6 +73,7 @@ struct wire_agent_hello {
     uint32_t feature_count;
     const char **labels;
     uint32_t label_count;
+    bool finishes_phase; /* when its lease ends */
     bool holds; /* the three below are given */
     struct wire_work held;
     enum wire_agent_state held_state;
@@ -232,6 +233,7 @@ struct wire_shell_hello {
 struct wire_file {
     const char *name;
     const char *text;
+    bool included; /* read where an include= names it */
 };
 
 struct wire_submit {
