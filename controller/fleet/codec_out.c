@@ -422,6 +422,7 @@ static int put_event(struct arena *arena, const struct wire_out *out,
     if (event == NULL)
         return -ENOMEM;
     event->id = out->event.id;
+    event->more = !out->event.last;
     event->document = bytes_of(out->event.text, out->event.length);
     frame->event = event;
     frame->body_case = LOCKSTEP__FRAME__BODY_EVENT;

@@ -74,7 +74,7 @@ struct wire_agent_hello {
     const char **labels;
     uint32_t label_count;
     bool finishes_phase; /* when its lease ends */
-    bool holds; /* the three below are given */
+    bool holds;          /* the three below are given */
     struct wire_work held;
     enum wire_agent_state held_state;
     uint64_t first_unacknowledged;
@@ -355,7 +355,7 @@ struct wire_abort {
 struct wire_document {
     uint32_t id; /* of the request */
     uint32_t status;
-    bool last;
+    bool last; /* part of the document */
     const char *text;
     size_t length;
 };
