@@ -154,8 +154,8 @@ static void decode_head(struct check *c, const Lockstep__Sample *from,
     to->part = (uint32_t)check_range(c, "part", from->part, 0,
                                      (uint64_t)to->parts - 1);
     to->kind = check_enum(c, "kind", (int)from->kind, SAMPLE_ROW_DRAIN + 1);
-    to->spans = (uint32_t)check_range(c, "spans", from->spans, 1,
-                                      UINT32_MAX - to->interval + 1);
+    to->spans =
+        (uint32_t)check_range(c, "spans", from->spans, 1, to->interval + 1);
 }
 
 static void decode_times(struct check *c, const Lockstep__Sample *from,

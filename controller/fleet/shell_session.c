@@ -11,6 +11,7 @@ struct shell_item {
     uint32_t id;
     uint32_t status;
     bool is_event;
+    bool is_end;
     bool may_drop;
     size_t length;
     size_t sent; /* of an answer in parts */
@@ -32,16 +33,22 @@ struct shell_session *shell_session_new(struct link *link,
     return session;
 }
 
+static void free_items(struct shell_item *item)
+{
+    while (item != NULL) {
+        struct shell_item *next = item->next;
+
+        free(item);
+        item = next;
+    }
+}
+
 struct shell_session *shell_session_free(struct shell_session *session)
 {
-    struct shell_item *item;
-
     if (session == NULL)
         return NULL;
-    while ((item = session->first) != NULL) {
-        session->first = item->next;
-        free(item);
-    }
+    free_items(session->first);
+    free_items(session->held);
     free(session);
     return NULL;
 }
@@ -156,29 +163,41 @@ void shell_session_drained(struct shell_session *session)
     pump(session);
 }
 
-static void append(struct shell_session *session, const struct shell_item *head,
-                   const char *text)
+static struct shell_item *item_new(struct shell_session *session,
+                                   const struct shell_item *head,
+                                   const char *text)
 {
-    struct shell_item *item = malloc(sizeof(*item) + head->length);
+    struct shell_item *item;
 
-    if (!link_is_open(session->link)) {
-        free(item);
-        return;
-    }
+    if (!link_is_open(session->link))
+        return NULL;
+    item = malloc(sizeof(*item) + head->length);
     if (item == NULL) {
         link_end(session->link, "the controller is out of memory");
-        return;
+        return NULL;
     }
     *item = *head;
     memcpy(item->text, text, head->length);
+    session->backlog_bytes += item->length;
+    session->backlog_intervals += item->may_drop ? 1 : 0;
+    return item;
+}
+
+static void append(struct shell_session *session, struct shell_item *item)
+{
+    item->next = NULL;
     if (session->last == NULL)
         session->first = item;
     else
         session->last->next = item;
     session->last = item;
-    session->backlog_bytes += item->length;
-    session->backlog_intervals += item->may_drop ? 1 : 0;
+    if (item->is_end)
+        close_request(session, item->id);
     pump(session);
+}
+
+static void keep_limits(struct shell_session *session)
+{
     if (session->backlog_intervals > SHELL_INTERVALS_MAX)
         drop_oldest_interval(session);
     if (session->backlog_bytes > SHELL_BACKLOG_MAX)
@@ -187,57 +206,117 @@ static void append(struct shell_session *session, const struct shell_item *head,
                  session->backlog_bytes);
 }
 
-/* ---- Answers and events
- * ------------------------------------------------------ */
+/* ---- Answers and events ----------------------------------------------------
+ */
 
 static void answer(struct shell_session *session, uint32_t id, uint32_t status,
                    const char *text, size_t length)
 {
-    const struct shell_item item = {
+    const struct shell_item head = {
         .id = id,
         .status = status,
         .length = length,
     };
+    struct shell_item *item;
 
     assert(length > 0); /* a document is never empty */
-    append(session, &item, text);
+    item = item_new(session, &head, text);
+    if (item != NULL)
+        append(session, item);
+    keep_limits(session);
+}
+
+/* Takes what is held for a request off the list, oldest first. */
+static struct shell_item *take_held(struct shell_session *session, uint32_t id)
+{
+    struct shell_item **at = &session->held;
+    struct shell_item *taken = NULL;
+
+    while (*at != NULL) {
+        struct shell_item *item = *at;
+
+        if (item->id != id) {
+            at = &item->next;
+            continue;
+        }
+        *at = item->next;
+        item->next = taken;
+        taken = item;
+    }
+    return taken;
+}
+
+static void drop_held(struct shell_session *session, uint32_t id)
+{
+    struct shell_item *item = take_held(session, id);
+
+    for (struct shell_item *at = item; at != NULL; at = at->next) {
+        session->backlog_bytes -= at->length;
+        session->backlog_intervals -= at->may_drop ? 1 : 0;
+    }
+    free_items(item);
 }
 
 void shell_session_answer(struct shell_session *session, uint32_t id,
                           uint32_t status, const char *text, size_t length)
 {
     close_request(session, id);
+    drop_held(session, id);
     answer(session, id, status, text, length);
 }
 
-void shell_session_answer_watch(struct shell_session *session, uint32_t id,
-                                const struct uuid *campaign, const char *text,
-                                size_t length)
+void shell_session_watch(struct shell_session *session, uint32_t id,
+                         const struct uuid *campaign)
 {
     struct shell_request *request = shell_session_request(session, id);
+
+    assert(request != NULL && request->state == SHELL_REQUEST_OPEN);
+    request->state = SHELL_REQUEST_WATCH_OPEN;
+    request->campaign = *campaign;
+}
+
+void shell_session_answer_watch(struct shell_session *session, uint32_t id,
+                                const char *text, size_t length)
+{
+    struct shell_request *request = shell_session_request(session, id);
+    struct shell_item *item;
 
     if (request == NULL)
         return;
     request->state = SHELL_REQUEST_WATCH;
-    request->campaign = *campaign;
     answer(session, id, 0, text, length);
+    item = take_held(session, id);
+    while (item != NULL) {
+        struct shell_item *next = item->next;
+
+        append(session, item);
+        item = next;
+    }
 }
 
 void shell_session_event(struct shell_session *session, uint32_t id,
                          enum shell_event kind, const char *text, size_t length)
 {
-    const struct shell_item item = {
+    const struct shell_item head = {
         .id = id,
         .is_event = true,
+        .is_end = kind == SHELL_EVENT_END,
         .may_drop = kind == SHELL_EVENT_INTERVAL,
         .length = length,
     };
+    const struct shell_request *request = shell_session_request(session, id);
+    struct shell_item *item =
+        request == NULL ? NULL : item_new(session, &head, text);
 
-    if (shell_session_request(session, id) == NULL)
+    if (item == NULL)
         return;
-    if (kind == SHELL_EVENT_END)
-        close_request(session, id);
-    append(session, &item, text);
+    if (request->state == SHELL_REQUEST_WATCH_OPEN) {
+        item->next = session->held;
+        session->held = item;
+    } else {
+        append(session, item);
+    }
+    keep_limits(session);
 }
 
 void shell_session_who(const struct shell_session *session, char *text)

@@ -23,15 +23,16 @@
 #define SHELL_INTERVALS_MAX 64u         /* events that may be dropped */
 
 enum shell_request_state {
-    SHELL_REQUEST_NONE,  /* the slot is free */
-    SHELL_REQUEST_OPEN,  /* its answer is still to come */
-    SHELL_REQUEST_WATCH, /* answered; events until "end" */
+    SHELL_REQUEST_NONE,       /* the slot is free */
+    SHELL_REQUEST_OPEN,       /* its answer is still to come */
+    SHELL_REQUEST_WATCH_OPEN, /* a Watch, not answered: its events are held */
+    SHELL_REQUEST_WATCH,      /* answered; events until "end" */
 };
 
 struct shell_request {
     uint32_t id;
     enum shell_request_state state;
-    struct uuid campaign; /* WATCH, and while it is being submitted */
+    struct uuid campaign; /* of a Watch */
 };
 
 struct shell_item;
@@ -42,6 +43,7 @@ struct shell_session {
     struct shell_request requests[SHELL_REQUESTS_MAX];
     struct shell_item *first; /* what waits, oldest first */
     struct shell_item *last;
+    struct shell_item *held; /* events of unanswered Watches, newest first */
     size_t backlog_bytes;
     uint32_t backlog_intervals;
     uint64_t dropped;
@@ -68,10 +70,22 @@ struct shell_request *shell_session_request(struct shell_session *session,
 void shell_session_answer(struct shell_session *session, uint32_t id,
                           uint32_t status, const char *text, size_t length);
 
+/* The request is a Watch of this campaign: its events are kept back from now
+ * on until the answer has been given. */
+void shell_session_watch(struct shell_session *session, uint32_t id,
+                         const struct uuid *campaign);
+
 /* The answer to a Watch: the request stays open for events. */
 void shell_session_answer_watch(struct shell_session *session, uint32_t id,
-                                const struct uuid *campaign, const char *text,
-                                size_t length);
+                                const char *text, size_t length);
+
+static inline bool shell_request_watches(const struct shell_request *request,
+                                         const struct uuid *campaign)
+{
+    return (request->state == SHELL_REQUEST_WATCH_OPEN ||
+            request->state == SHELL_REQUEST_WATCH) &&
+           wire_uuid_equal(&request->campaign, campaign);
+}
 
 enum shell_event {
     SHELL_EVENT_INTERVAL, /* may be dropped */
