@@ -4,7 +4,8 @@
  *
  * What it is for: a daemon's settings are a struct of its own and a table of
  * keys.  Values come, each overriding the one before, from the row's fallback,
- * the configuration file (`key = value`, `#` and `;` comments, no sections) and
+ * the configuration file (`key = value`, comments from `#` or `;` that begin a
+ * line or follow a blank, no sections) and
  * the command line (`--key=value` or `--key value`; in keys `-` is as good as
  * `_`).  Repeatable keys do not override, they add up.  A row without an
  * argument is a switch: `--private`, in a file `private = yes`.
@@ -47,6 +48,7 @@ struct config_table {
 };
 
 #define CONFIG_KEYS_MAX   64
+#define CONFIG_LINE_MAX   190 /* what Debian's libinih reads in one piece */
 #define CONFIG_VALUES_MAX 256 /* of one repeatable key */
 
 /* Step 1: the fallbacks.  They must parse. */
@@ -54,7 +56,7 @@ void config_defaults(const struct config_table *table, void *settings);
 
 /*
  * Step 2: a file.  -ENOENT (with `diag`) where it is missing: fatal or not is
- * the caller's choice.  Lines are at most 4095 bytes.
+ * the caller's choice.  Lines are at most CONFIG_LINE_MAX bytes.
  */
 int config_read(const struct config_table *table, void *settings,
                 const char *path, struct diag *diag) MUST_CHECK;
