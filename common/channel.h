@@ -57,7 +57,8 @@ struct channel_handlers {
     void (*on_drained)(void *owner);
 
     /* `reason->err` is 0 where this side closed or the peer ended orderly
-     * between two frames (the text says which); else a negative errno. */
+     * between two frames (the text says which); else a negative errno.  The
+     * channel may still be asked for its peer. */
     void (*on_close)(void *owner, const struct diag *reason);
 };
 
