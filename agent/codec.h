@@ -18,9 +18,10 @@
 #include "common/base.h"
 #include "common/diag.h"
 
+struct interlock_facts;
+struct interlock_wish;
 struct inventory;
 struct row;
-struct target_facts;
 
 #define CODEC_MAJOR        1u
 #define CODEC_MINOR        0u
@@ -28,6 +29,7 @@ struct target_facts;
 #define CODEC_ARENA_FACTOR 16u
 #define CODEC_LABELS_MAX   16u
 #define CODEC_PARTS_MAX    64u
+#define CODEC_FEATURES_MAX 64u
 
 enum order_kind {
     ORDER_UNKNOWN, /* of a newer minor version, or not for agents: ignored */
@@ -55,13 +57,6 @@ struct order_welcome {
     char version[TEXT_SIZE];
 };
 
-struct inspect_query {
-    char path[PATH_SIZE];
-    bool write;
-    bool create;
-    uint32_t open_flags; /* enum job_open_flag */
-};
-
 /* What a controller says.  Which members count depends on `kind`. */
 struct order {
     enum order_kind kind;
@@ -72,8 +67,8 @@ struct order {
     char reason[REASON_SIZE]; /* REJECT, ABORT */
     struct order_welcome welcome;
     struct job *job;               /* PREPARE; may be taken */
-    struct inspect_query *queries; /* INSPECT; may be taken */
-    uint32_t query_count;
+    struct interlock_wish *wishes; /* INSPECT; may be taken, free() */
+    uint32_t wish_count;
 };
 
 /*
@@ -108,6 +103,13 @@ struct hello {
     uint64_t first_unacknowledged;
 };
 
+/* What the engine of this host can do, as probed. */
+struct codec_engine {
+    char name[TEXT_SIZE]; /* "io_uring", or why there is none */
+    char features[CODEC_FEATURES_MAX][NAME_SIZE];
+    uint32_t feature_count;
+};
+
 /*
  * Encoders.  They cannot fail: what they are given is the agent's own, and
  * memory for one frame is taken for granted.  The bytes are the caller's.
@@ -128,9 +130,10 @@ codec_finished(const struct work *work, enum phase_outcome outcome,
                const char *reason, const struct phase_end *end,
                const char (*sds)[NAME_SIZE], uint32_t sd_count);
 /* Leaves out drives from the end where a frame would be too long. */
-struct codec_bytes codec_inventory(const struct inventory *inventory);
+struct codec_bytes codec_inventory(const struct inventory *inventory,
+                                   const struct codec_engine *engine);
 struct codec_bytes codec_inspected(const struct uuid *campaign,
-                                   const struct target_facts *facts,
+                                   const struct interlock_facts *facts,
                                    uint32_t count);
 
 /*

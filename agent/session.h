@@ -34,9 +34,10 @@
 #include "common/base.h"
 #include "common/clock.h"
 
+struct interlock_facts;
+struct interlock_wish;
 struct inventory;
 struct row;
-struct target_facts;
 
 #define SESSION_REDIAL_MIN_NS  (50 * NS_PER_MS)
 #define SESSION_REDIAL_MAX_NS  (1 * NS_PER_S)
@@ -65,9 +66,9 @@ struct session_world {
 
     /* Answered by session_inventory(), which may also come by itself. */
     void (*look)(void *context);
-    /* Answered by session_inspected().  Takes the queries: free() them. */
+    /* Answered by session_inspected().  Takes the wishes: free() them. */
     void (*inspect)(void *context, const struct uuid *campaign,
-                    struct inspect_query *queries, uint32_t count);
+                    struct interlock_wish *wishes, uint32_t count);
 
     /* The phase at hand, see phase.h.  `job` lives until discard returns.
      * discard may come while a prepare is not answered yet: then the answer is
@@ -115,9 +116,10 @@ void session_frame(struct session *session, const uint8_t *body, size_t length,
 
 /* Answers of the world. */
 void session_inventory(struct session *session,
-                       const struct inventory *inventory);
+                       const struct inventory *inventory,
+                       const struct codec_engine *engine);
 void session_inspected(struct session *session, const struct uuid *campaign,
-                       const struct target_facts *facts, uint32_t count);
+                       const struct interlock_facts *facts, uint32_t count);
 void session_prepared(struct session *session, uint32_t workers,
                       uint64_t memory_bytes);
 /* `target`: the sd it is about, or "". */
