@@ -124,11 +124,8 @@ struct codec_bytes codec_ready(const struct work *work, uint32_t workers,
 struct codec_bytes codec_armed(const struct work *work);
 struct codec_bytes codec_refused(const struct work *work, const char *target,
                                  const char *reason);
-/* `sds`: the names of the job's targets, for those of stuck requests. */
-struct codec_bytes
-codec_finished(const struct work *work, enum phase_outcome outcome,
-               const char *reason, const struct phase_end *end,
-               const char (*sds)[NAME_SIZE], uint32_t sd_count);
+struct codec_bytes codec_finished(const struct work *work,
+                                  const struct phase_end *end);
 /* Leaves out drives from the end where a frame would be too long. */
 struct codec_bytes codec_inventory(const struct inventory *inventory,
                                    const struct codec_engine *engine);

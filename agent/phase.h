@@ -4,15 +4,15 @@
  * A pure state machine.  Events are function calls: orders from the
  * controller, news from the crew, and time by phase_tick().  What has to be
  * done about them comes out as effects, one at a time and in order, by
- * phase_take_effect(); the caller carries each out before it brings the next
- * event.
+ * phase_take_effect(); the caller carries out all of them before it brings the
+ * next event.
  *
  *   state      waits for                  and no longer than        then
  *   idle       Prepare                    -
- *   preparing  the world to have opened   PHASE_PREPARE_LIMIT_NS    Refused
- *              and allocated              and more by target
- *   ready      Start                      PHASE_READY_LIMIT_NS      Finished
- *   armed      Go                         the instant of the start  Finished
+ *   preparing  the world to have opened   PHASE_PREPARE_LIMIT_NS    Refused,
+ *              and allocated              and more by target        idle
+ *   ready      Start                      PHASE_READY_LIMIT_NS      holding
+ *   armed      Go                         the instant of the start  holding
  *   cleared    the instant of the start   that instant              running
  *   running    the last interval's edge   that, or the time limit   draining
  *   draining   nothing in flight          the job's drain limit     holding
@@ -23,13 +23,10 @@
  * moment it arrived, and it covers every state and the pauses between the
  * phases of a campaign.  When it ends, work stops (or, where so configured,
  * the phase that runs is let run to its end) and the claims on the drives are
- * given back as soon as nothing is in flight.
+ * given back as soon as no job is open any more.
  *
- * A job that was prepared is always discarded before the phase is idle again;
- * claims are released only while no job is prepared.
- *
- * Threads: one owner.  Memory: embedded by value; owns the job from
- * phase_prepare() on.
+ * Threads: one owner.  Memory: embedded by value; the job is the phase's from
+ * phase_prepare() until it leaves with PHASE_DO_DISCARD.
  */
 #ifndef AGENT_PHASE_H
 #define AGENT_PHASE_H
@@ -42,10 +39,9 @@
 #define PHASE_PREPARE_LIMIT_NS  (60 * NS_PER_S)
 #define PHASE_PREPARE_TARGET_NS (2 * NS_PER_S) /* more for each target */
 #define PHASE_READY_LIMIT_NS    (600 * NS_PER_S)
-#define PHASE_START_AHEAD_NS    (60 * NS_PER_S) /* most between Start and start \
-                                                 */
-#define PHASE_DRAIN_GRACE_NS (10 * NS_PER_S)
-#define PHASE_HOLD_LIMIT_NS  (24 * 3600 * NS_PER_S)
+#define PHASE_START_AHEAD_NS    (60 * NS_PER_S) /* from Start to the start */
+#define PHASE_DRAIN_GRACE_NS    (10 * NS_PER_S)
+#define PHASE_HOLD_LIMIT_NS     (24 * 3600 * NS_PER_S)
 
 enum phase_state {
     PHASE_INVALID, /* a hole in the table */
@@ -80,7 +76,9 @@ enum phase_effect_kind {
     PHASE_DO_STOP_AFTER, /* interval */
     PHASE_DO_STOP,       /* no new I/O; answered by phase_ended() */
     PHASE_DO_LEASE,      /* at_ns: the deadline that the workers check */
-    PHASE_DO_DISCARD,    /* forget the job: disarm, close, free */
+    PHASE_DO_DISCARD,    /* the end of `job`, in whatever state it is: disarm,
+                            close, free it.  Not answered; no answer to its
+                            preparation either */
     PHASE_DO_RELEASE,    /* give back the claims of `campaign` */
     /* To the controller. */
     PHASE_SAY_READY, /* workers, memory_bytes */
@@ -94,8 +92,9 @@ enum phase_effect_kind {
 
 struct phase_effect {
     enum phase_effect_kind kind;
-    struct work work;      /* of all about work; campaign of DO_RELEASE */
-    const struct job *job; /* valid until DO_DISCARD was carried out */
+    struct work work; /* of all about work; campaign of DO_RELEASE */
+    struct job *job;  /* of DO_PREPARE, the phase's; of DO_DISCARD, the
+                         taker's */
     uint64_t at_ns;
     uint64_t interval;
     uint32_t workers;
@@ -112,9 +111,16 @@ struct phase_config {
     bool finish_on_lease_lost; /* on_lease_lost = finish */
 };
 
+/* Whether the campaign's claims are held. */
+enum phase_lease {
+    PHASE_LEASE_NONE,
+    PHASE_LEASE_HELD,
+    PHASE_LEASE_ENDED, /* to be given back once no job is open */
+};
+
 /* A request that did not come back. */
 struct phase_stuck {
-    uint32_t target;
+    char sd[NAME_SIZE];
     bool write;
     uint64_t offset;
     uint32_t length;
@@ -148,12 +154,10 @@ struct phase {
      * happened; the first cause stays. */
     enum phase_outcome outcome;
     char reason[REASON_SIZE];
-    struct phase_end end; /* in holding */
-    /* The lease and the claims under it; `leased` outlives the work. */
-    bool leased;
+    struct phase_end end;   /* in holding */
+    enum phase_lease lease; /* outlives the work */
     struct uuid leased_campaign;
     uint64_t lease_deadline_ns;
-    bool release_when_drained;
     uint32_t workers;
     uint64_t memory_bytes;
     struct phase_effect effect[PHASE_EFFECTS];
@@ -164,7 +168,7 @@ struct phase {
 void phase_init(struct phase *phase, const struct phase_config *config,
                 const struct clock *clock);
 
-/* Frees the job.  The world's side must have been told to discard before. */
+/* What is left goes by the last effects, which are to be taken. */
 void phase_done(struct phase *phase);
 
 /*
@@ -180,6 +184,8 @@ int phase_start(struct phase *phase, uint64_t agent_start_ns,
 int phase_go(struct phase *phase, struct diag *diag) MUST_CHECK;
 int phase_stop_after(struct phase *phase, uint64_t interval,
                      struct diag *diag) MUST_CHECK;
+/* Ready once more, to a Prepare of the work that is ready. */
+void phase_say_ready(struct phase *phase);
 /* For the campaign, whichever phase of it: between phases there is none. */
 int phase_renew(struct phase *phase, const struct uuid *campaign,
                 struct diag *diag) MUST_CHECK;
@@ -197,6 +203,7 @@ void phase_adopt(struct phase *phase, uint64_t epoch);
 /* News from the world. */
 void phase_prepared(struct phase *phase, uint32_t workers,
                     uint64_t memory_bytes);
+void phase_armed(struct phase *phase);
 /* Preparing or arming did not work; target: its sd, or "". */
 void phase_refused(struct phase *phase, const char *target, const char *reason);
 void phase_ended(struct phase *phase, const struct phase_end *end);
@@ -219,7 +226,8 @@ static inline bool phase_has_work(const struct phase *phase)
     return phase->state != PHASE_IDLE;
 }
 
-/* "preparing", for people. */
+/* "preparing", "lease lost": for people. */
 const char *phase_state_name(enum phase_state state);
+const char *phase_outcome_name(enum phase_outcome outcome);
 
 #endif
