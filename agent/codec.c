@@ -28,15 +28,7 @@ static void arena_keep(void *arena, void *pointer)
 
 /* ---- Fields ------------------------------------------------------------- */
 
-static bool is_printable(const char *text)
-{
-    for (const char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            return false;
-    return true;
-}
-
-/* A name, path or the like: of at most `size` - 1 bytes, none a control. */
+/* A name, path or the like: of at most `size` - 1 bytes. */
 static int take_text(const char *field, const char *text, char *ret_text,
                      size_t size, struct diag *diag)
 {
@@ -45,13 +37,14 @@ static int take_text(const char *field, const char *text, char *ret_text,
     if (length >= size)
         return diag_set(diag, -EBADMSG, "%s: %zu bytes, at most %zu", field,
                         length, size - 1);
-    if (!is_printable(text))
-        return diag_set(diag, -EBADMSG, "%s: a control character", field);
+    if (!codec_is_clean(text))
+        return diag_set(diag, -EBADMSG,
+                        "%s: not UTF-8, or with control characters", field);
     memcpy(ret_text, text, length + 1);
     return 0;
 }
 
-/* A sentence for people: control characters become spaces. */
+/* A sentence for people: what is no text in it becomes '?'. */
 static int take_reason(const char *field, const char *text,
                        char ret_text[REASON_SIZE], struct diag *diag)
 {
@@ -60,11 +53,8 @@ static int take_reason(const char *field, const char *text,
     if (length >= REASON_SIZE)
         return diag_set(diag, -EBADMSG, "%s: %zu bytes, at most %u", field,
                         length, REASON_SIZE - 1);
-    for (size_t i = 0; i <= length; i++) {
-        bool control = (unsigned char)text[i] < 0x20 || text[i] == 0x7f;
-
-        ret_text[i] = i < length && control ? ' ' : text[i];
-    }
+    memcpy(ret_text, text, length + 1);
+    codec_clean(ret_text);
     return 0;
 }
 
@@ -85,8 +75,8 @@ static int take_work(const Lockstep__Work *work, struct work *ret_work,
 
     if (work == NULL)
         return diag_set(diag, -EBADMSG, "work: missing");
-    err = take_uuid("work.campaign", &work->campaign, &ret_work->campaign,
-                    diag);
+    err =
+        take_uuid("work.campaign", &work->campaign, &ret_work->campaign, diag);
     if (err < 0)
         return err;
     if (work->epoch == 0)
@@ -111,8 +101,8 @@ static int take_welcome(const Lockstep__Welcome *welcome, struct order *order,
                         struct diag *diag)
 {
     struct order_welcome *to = &order->welcome;
-    int err = take_uuid("controller", &welcome->controller, &to->controller,
-                        diag);
+    int err =
+        take_uuid("controller", &welcome->controller, &to->controller, diag);
 
     if (err == 0)
         err = take_text("version", welcome->version, to->version,
@@ -134,8 +124,7 @@ static int take_inspect(const Lockstep__Inspect *inspect, struct order *order,
                         struct diag *diag)
 {
     uint32_t count = (uint32_t)inspect->n_targets;
-    int err =
-        take_uuid("campaign", &inspect->campaign, &order->campaign, diag);
+    int err = take_uuid("campaign", &inspect->campaign, &order->campaign, diag);
 
     if (err < 0)
         return err;
@@ -152,12 +141,13 @@ static int take_inspect(const Lockstep__Inspect *inspect, struct order *order,
 
         to->write = from->write;
         to->create = from->create;
+        to->size_bytes = from->size_bytes;
         err = take_text("path", from->path, to->path, sizeof(to->path), diag);
         if (err == 0)
             err = take_flags(from->open_flags, &to->open_flags, diag);
         if (err == 0 && to->path[0] != '/')
-            err = diag_set(diag, -EBADMSG,
-                           "path: '%s' does not begin with /", to->path);
+            err = diag_set(diag, -EBADMSG, "path: '%s' does not begin with /",
+                           to->path);
         if (err < 0)
             diag_prefix(diag, "targets[%u]", i);
     }
@@ -172,8 +162,8 @@ static int take_target(const Lockstep__Target *from, struct job_target *to,
     if (err == 0)
         err = take_text("path", from->path, to->path, sizeof(to->path), diag);
     if (err == 0)
-        err = take_text("serial", from->serial, to->serial,
-                        sizeof(to->serial), diag);
+        err = take_text("serial", from->serial, to->serial, sizeof(to->serial),
+                        diag);
     if (err == 0)
         err = take_text("wwn", from->wwn, to->wwn, sizeof(to->wwn), diag);
     if (err == 0)
@@ -195,8 +185,8 @@ static int take_workload(const Lockstep__Workload *from,
     if (err < 0)
         return err;
     if (from->n_sizes > JOB_SIZES_MAX)
-        return diag_set(diag, -EBADMSG, "sizes: %zu, at most %u",
-                        from->n_sizes, JOB_SIZES_MAX);
+        return diag_set(diag, -EBADMSG, "sizes: %zu, at most %u", from->n_sizes,
+                        JOB_SIZES_MAX);
     to->read_percent = from->read_percent;
     to->seek_percent = from->seek_percent;
     to->end_at_eof = from->end_at_eof;
@@ -243,8 +233,7 @@ static int take_kinds(const Lockstep__Phase *from, struct job *to,
 {
     if (from->kind != LOCKSTEP__PHASE_KIND__PHASE_MEASURE &&
         from->kind != LOCKSTEP__PHASE_KIND__PHASE_FILL)
-        return diag_set(diag, -EBADMSG, "kind: %d is unknown",
-                        (int)from->kind);
+        return diag_set(diag, -EBADMSG, "kind: %d is unknown", (int)from->kind);
     if ((int)from->arrival < JOB_EXPONENTIAL ||
         (int)from->arrival > JOB_DETERMINISTIC)
         return diag_set(diag, -EBADMSG, "arrival: %d is unknown",
@@ -261,15 +250,13 @@ static int take_phase(const Lockstep__Phase *from, struct order *order,
     int err;
 
     if (from->n_targets > JOB_TARGETS_MAX ||
-        from->n_workloads > JOB_WORKLOADS_MAX ||
-        from->n_cells > JOB_CELLS_MAX)
+        from->n_workloads > JOB_WORKLOADS_MAX || from->n_cells > JOB_CELLS_MAX)
         return diag_set(diag, -EBADMSG,
                         "%zu targets, %zu workloads, %zu cells; at most %u, "
                         "%u, %u",
                         from->n_targets, from->n_workloads, from->n_cells,
                         JOB_TARGETS_MAX, JOB_WORKLOADS_MAX, JOB_CELLS_MAX);
-    order->job = job_new((uint32_t)from->n_targets,
-                         (uint32_t)from->n_workloads,
+    order->job = job_new((uint32_t)from->n_targets, (uint32_t)from->n_workloads,
                          (uint32_t)from->n_cells);
     if (order->job == NULL)
         return diag_set(diag, -ENOMEM, "no memory for the phase");
@@ -436,8 +423,7 @@ int codec_decode(const uint8_t *body, size_t length, struct order *ret_order,
     frame = lockstep__frame__unpack(&allocator, length, body);
     if (frame == NULL)
         return diag_set(diag, -EBADMSG,
-                        "%zu bytes that are no frame of this protocol",
-                        length);
+                        "%zu bytes that are no frame of this protocol", length);
     order.kind = kind_of(frame->body_case);
     err = take_frame(frame, &order, diag);
     if (err < 0) {

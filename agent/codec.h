@@ -83,6 +83,14 @@ void order_done(struct order *order);
 /* "Prepare", for people. */
 const char *order_kind_name(enum order_kind kind);
 
+/*
+ * Texts of the protocol are UTF-8 without control characters.  codec_clean()
+ * puts '?' in the place of every byte that is not part of such.  The encoders
+ * clean what they send.
+ */
+bool codec_is_clean(const char *text);
+void codec_clean(char *text);
+
 /* An encoded body.  codec_bytes_done() frees it; NULL data is fine. */
 struct codec_bytes {
     uint8_t *data;
@@ -95,6 +103,7 @@ struct hello {
     struct uuid instance;
     struct uuid boot;
     uint32_t lease_ms;
+    bool finishes_phase;
     char labels[CODEC_LABELS_MAX][NAME_SIZE];
     uint32_t label_count;
     /* Held, unless state is PHASE_IDLE. */

@@ -45,6 +45,7 @@ static const enum phase_state next_state[PHASE_STATES][EVENTS] = {
         },
     [PHASE_ARMED] =
         {
+            [EV_START] = PHASE_ARMED, /* another try, another instant */
             [EV_REFUSED] = PHASE_IDLE,
             [EV_GO] = PHASE_CLEARED,
             [EV_CANCEL] = PHASE_HOLDING,
@@ -248,8 +249,15 @@ static void discard(struct phase *phase)
     if (phase->job == NULL)
         return;
     effect(phase, PHASE_DO_DISCARD)->job = TAKE(phase->job);
-    if (phase->lease == PHASE_LEASE_ENDED)
+    if (phase->lease == PHASE_LEASE_ENDED ||
+        phase->lease == PHASE_LEASE_RELEASED)
         lease_release(phase);
+}
+
+static void drop(struct phase *phase)
+{
+    enter(phase, EV_DROP);
+    effect(phase, PHASE_SAY_IDLE);
 }
 
 /* Over on this host: `end` says what was made, phase->outcome how it went. */
@@ -265,8 +273,13 @@ static void hold(struct phase *phase, const struct phase_end *end)
         phase->reason[0] != '\0' ? ": " : "", phase->reason, end->intervals);
     if (end->stuck_total > 0)
         say(phase, "%" PRIu64 " requests did not come back", end->stuck_total);
-    discard(phase);
-    effect(phase, PHASE_SAY_HOLDING);
+    if (phase->lease == PHASE_LEASE_RELEASED) {
+        discard(phase);
+        drop(phase); /* the campaign is over: nobody asks any more */
+    } else {
+        discard(phase);
+        effect(phase, PHASE_SAY_HOLDING);
+    }
 }
 
 /* Ends work from within: stops what runs, holds where nothing does. */
@@ -298,12 +311,6 @@ void phase_refused(struct phase *phase, const char *target, const char *reason)
         target[0] != '\0' ? ": " : "", reason);
     enter(phase, EV_REFUSED);
     discard(phase);
-}
-
-static void drop(struct phase *phase)
-{
-    enter(phase, EV_DROP);
-    effect(phase, PHASE_SAY_IDLE);
 }
 
 void phase_ended(struct phase *phase, const struct phase_end *end)
@@ -415,7 +422,8 @@ uint64_t phase_due_ns(const struct phase *phase)
 
 /* ---- Orders ------------------------------------------------------------- */
 
-int phase_prepare(struct phase *phase, struct job *job, struct diag *diag)
+int phase_prepare(struct phase *phase, struct job *job, uint64_t arrived_ns,
+                  struct diag *diag)
 {
     char campaign[UUID_TEXT_SIZE];
 
@@ -443,7 +451,7 @@ int phase_prepare(struct phase *phase, struct job *job, struct diag *diag)
     phase->lease = PHASE_LEASE_HELD;
     phase->leased_campaign = job->work.campaign;
     enter(phase, EV_PREPARE);
-    lease_deadline(phase, after(now_ns(phase), phase->config.lease_ns));
+    lease_deadline(phase, after(arrived_ns, phase->config.lease_ns));
     effect(phase, PHASE_DO_PREPARE)->job = job;
     return 0;
 }
@@ -547,17 +555,18 @@ int phase_stop_after(struct phase *phase, uint64_t interval, struct diag *diag)
 }
 
 int phase_renew(struct phase *phase, const struct uuid *campaign,
-                struct diag *diag)
+                uint64_t arrived_ns, struct diag *diag)
 {
+    uint64_t deadline = after(arrived_ns, phase->config.lease_ns);
+
     phase_tick(phase);
     if (phase->lease == PHASE_LEASE_NONE ||
         !uuid_equal(campaign, &phase->leased_campaign))
         return diag_set(diag, -ESTALE, "nothing is leased to that campaign");
-    /* Only a phase that was let run on has something left to extend. */
-    if (phase->lease == PHASE_LEASE_ENDED && phase->state != PHASE_RUNNING)
+    if (phase->lease != PHASE_LEASE_HELD)
         return diag_set(diag, -ESTALE, "the lease has ended");
-    phase->lease = PHASE_LEASE_HELD;
-    lease_deadline(phase, after(now_ns(phase), phase->config.lease_ns));
+    if (deadline > phase->lease_deadline_ns)
+        lease_deadline(phase, deadline);
     return 0;
 }
 

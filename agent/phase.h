@@ -20,10 +20,11 @@
  *   holding    every sample acknowledged  PHASE_HOLD_LIMIT_NS       idle
  *
  * THE LEASE lives here too.  Prepare grants it, Renew extends it from the
- * moment it arrived, and it covers every state and the pauses between the
- * phases of a campaign.  When it ends, work stops (or, where so configured,
- * the phase that runs is let run to its end) and the claims on the drives are
- * given back as soon as no job is open any more.
+ * moment it arrived (`arrived_ns`: no later than that), and it covers every
+ * state and the pauses between the phases of a campaign.  When it ends, work
+ * stops (or, where so configured, the phase that runs is let run to its end)
+ * and the claims on the drives are given back as soon as no job is open any
+ * more.
  *
  * Threads: one owner.  Memory: embedded by value; the job is the phase's from
  * phase_prepare() until it leaves with PHASE_DO_DISCARD.
@@ -115,7 +116,8 @@ struct phase_config {
 enum phase_lease {
     PHASE_LEASE_NONE,
     PHASE_LEASE_HELD,
-    PHASE_LEASE_ENDED, /* to be given back once no job is open */
+    PHASE_LEASE_ENDED,    /* to be given back once no job is open */
+    PHASE_LEASE_RELEASED, /* that, and nobody wants the samples any more */
 };
 
 /* A request that did not come back. */
@@ -177,7 +179,7 @@ void phase_done(struct phase *phase);
  * nothing was done.  phase_prepare() takes the job whatever it returns; when
  * it fails the order is to be answered with Refused.
  */
-int phase_prepare(struct phase *phase, struct job *job,
+int phase_prepare(struct phase *phase, struct job *job, uint64_t arrived_ns,
                   struct diag *diag) MUST_CHECK;
 int phase_start(struct phase *phase, uint64_t agent_start_ns,
                 struct diag *diag) MUST_CHECK;
@@ -186,10 +188,12 @@ int phase_stop_after(struct phase *phase, uint64_t interval,
                      struct diag *diag) MUST_CHECK;
 /* Ready once more, to a Prepare of the work that is ready. */
 void phase_say_ready(struct phase *phase);
-/* For the campaign, whichever phase of it: between phases there is none. */
+/* For the campaign, whichever phase of it: between phases there is none.  A
+ * lease that has ended stays ended, and none is ever made shorter. */
 int phase_renew(struct phase *phase, const struct uuid *campaign,
-                struct diag *diag) MUST_CHECK;
-/* Of work at hand it is an Abort; what is held unacknowledged is dropped. */
+                uint64_t arrived_ns, struct diag *diag) MUST_CHECK;
+/* The campaign is over: what runs is stopped, what is not acknowledged is
+ * dropped, the drives are given back. */
 void phase_release(struct phase *phase, const struct uuid *campaign);
 
 /* Ends work in any state; `outcome` and `reason` are why.  Idle and holding:

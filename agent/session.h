@@ -12,10 +12,15 @@
  * identity while work is held, heartbeats and the limit of silence, the one
  * phase at hand, the lease, and every sample until it is acknowledged.
  *
- * AFTER A FINISHED the controller answers with a SampleAck whose next_interval
- * covers every row (0 where none was made), also when it had acknowledged them
- * all before: that, on the same connection, ends holding.  Samples and Finished
- * carry the epoch that the work has at that moment; their key has no epoch.
+ * Orders about work must name the work at hand and the controller's epoch, and
+ * come in a state that they belong to; others are not obeyed.  A Prepare that
+ * cannot be obeyed is answered with Refused, the others are logged, once.
+ *
+ * FINISHED is sent when all samples were sent, and is answered by a SampleAck
+ * whose next_interval covers every row (0 where none was made), also when they
+ * had been acknowledged before: that, on the same connection, ends holding.
+ * Finished.intervals is the number of the drain row, 0 without rows.  Samples
+ * carry the epoch under which they were made; their key has no epoch.
  *
  * Threads: one owner.
  *
@@ -41,11 +46,13 @@ struct row;
 
 #define SESSION_REDIAL_MIN_NS  (50 * NS_PER_MS)
 #define SESSION_REDIAL_MAX_NS  (1 * NS_PER_S)
-#define SESSION_GREETING_NS    (5 * NS_PER_S) /* dialled, no Welcome yet */
+#define SESSION_DIAL_NS        (30 * NS_PER_S)
+#define SESSION_GREETING_NS    (5 * NS_PER_S) /* hello sent, no Welcome yet */
 #define SESSION_HEARTBEAT_NS   (1 * NS_PER_S)
 #define SESSION_SILENCE_NS     (5 * NS_PER_S)
 #define SESSION_UNACKNOWLEDGED (UINT64_C(256) << 20)
-#define SESSION_WINDOW         (UINT64_C(16) << 20)
+#define SESSION_QUEUE_MAX      (4u << 20) /* bytes sent that still wait */
+#define SESSION_INSPECTS_MAX   4u         /* at once */
 
 enum session_log {
     SESSION_LOG_INFO,
@@ -59,6 +66,9 @@ struct session_world {
     void (*dial)(void *context);
     /* Sends one body; copies it.  Only while connected. */
     void (*send)(void *context, const uint8_t *body, size_t length);
+    /* Bytes that were sent and still wait.  When it falls to 0 after it was
+     * not, session_tick() is to be called: samples wait for room. */
+    size_t (*queued)(void *context);
     /* Ends the connection or the attempt, after what was sent.  Not answered:
      * nothing of the old connection is told to the session any more. */
     void (*hang_up)(void *context);
@@ -70,17 +80,17 @@ struct session_world {
     void (*inspect)(void *context, const struct uuid *campaign,
                     struct interlock_wish *wishes, uint32_t count);
 
-    /* The phase at hand, see phase.h.  `job` lives until discard returns.
-     * discard may come while a prepare is not answered yet: then the answer is
-     * still given, and only then is the job let go of by session_prepared(). */
+    /* The phase at hand, see phase.h.  Answered by session_prepared() or
+     * session_refused(), unless discard comes before: then by neither. */
     void (*prepare)(void *context, const struct job *job);
-    /* 0, or negative with the reason: then session and phase refuse. */
+    /* 0, or negative with the reason.  Armed already, it moves the start. */
     int (*arm)(void *context, uint64_t start_ns, struct diag *diag);
     void (*go)(void *context);
     void (*stop_after)(void *context, uint64_t interval);
     void (*stop)(void *context);
     void (*lease)(void *context, uint64_t deadline_ns);
-    void (*discard)(void *context);
+    /* Takes the job, to be freed once nothing looks at it any more. */
+    void (*discard)(void *context, struct job *job);
     void (*release)(void *context, const struct uuid *campaign);
 };
 
@@ -106,6 +116,13 @@ struct session *session_free(struct session *session);
 
 /* Dials for the first time. */
 void session_start(struct session *session);
+
+/*
+ * The owner is about to wait.  What it brings next may have arrived at any time
+ * from now on: leases run from here.  Where it is never called, leases run from
+ * the moment that the frame is brought.
+ */
+void session_waits(struct session *session);
 
 /* From the connection. */
 void session_connected(struct session *session);

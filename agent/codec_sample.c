@@ -1,0 +1,189 @@
+/* codec_sample.c - a row becomes samples, in parts that fit frames. */
+#include "agent/codec.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/codec_pack.h"
+#include "agent/row.h"
+#include "common/histogram.h"
+#include "proto/lockstep.pb-c.h"
+
+/* A cell without its blobs, and a part without its cells, take less. */
+#define CELL_BYTES 192u
+#define HEAD_BYTES 512u
+#define PART_BYTES (CODEC_BODY_MAX - HEAD_BYTES)
+
+/* A row on its way: every cell that has something to say, and in `ends` which
+ * of them is the first of the next part. */
+struct builder {
+    Lockstep__CellSample *cells;
+    Lockstep__CellSample **list;
+    uint32_t cell_count;
+    uint32_t ends[CODEC_PARTS_MAX];
+    uint32_t part_count;
+    size_t part_bytes;
+    uint8_t scratch[HISTOGRAM_BLOB_MAX];
+};
+
+static bool has_something(const struct row_cell *cell)
+{
+    return cell->ios > 0 || cell->errors > 0 || cell->in_flight > 0 ||
+           cell->unissued > 0;
+}
+
+static bool take_blob(struct builder *builder,
+                      const struct histogram *histogram,
+                      ProtobufCBinaryData *ret_blob)
+{
+    size_t length;
+
+    if (histogram == NULL || histogram->count == 0)
+        return true;
+    length = histogram_encode(histogram, builder->scratch);
+    ret_blob->data = malloc(length);
+    if (ret_blob->data == NULL)
+        return false;
+    memcpy(ret_blob->data, builder->scratch, length);
+    ret_blob->len = length;
+    return true;
+}
+
+static void builder_done(struct builder *builder)
+{
+    for (uint32_t i = 0; builder->cells != NULL && i < builder->cell_count;
+         i++) {
+        free(builder->cells[i].service.data);
+        free(builder->cells[i].response.data);
+    }
+    free(builder->cells);
+    free(builder->list);
+    free(builder);
+}
+
+static struct builder *builder_new(const struct row *row)
+{
+    size_t most = (size_t)row->cell_count * JOB_OPS + 1;
+    struct builder *builder = calloc(1, sizeof(*builder));
+
+    if (builder == NULL)
+        return NULL;
+    builder->cells = calloc(most, sizeof(*builder->cells));
+    builder->list = calloc(most, sizeof(Lockstep__CellSample *));
+    builder->part_count = 1;
+    if (builder->cells == NULL || builder->list == NULL) {
+        builder_done(builder);
+        return NULL;
+    }
+    return builder;
+}
+
+static bool add_cell(struct builder *builder, uint32_t index, enum job_op op,
+                     const struct row_cell *from)
+{
+    Lockstep__CellSample *to = &builder->cells[builder->cell_count];
+    size_t bytes;
+
+    lockstep__cell_sample__init(to);
+    builder->list[builder->cell_count++] = to;
+    to->cell = index;
+    to->op = (Lockstep__Op)op;
+    to->ios = from->ios;
+    to->bytes = from->bytes;
+    to->errors = from->errors;
+    to->in_flight = from->in_flight;
+    to->oldest_ns = from->oldest_ns;
+    to->unissued = from->unissued;
+    to->unissued_oldest_ns = from->unissued_oldest_ns;
+    if (!take_blob(builder, from->service, &to->service) ||
+        !take_blob(builder, from->response, &to->response))
+        return false;
+    bytes = to->service.len + to->response.len + CELL_BYTES;
+    if (builder->part_bytes + bytes > PART_BYTES) {
+        if (builder->part_count == CODEC_PARTS_MAX)
+            return false;
+        builder->ends[builder->part_count - 1] = builder->cell_count - 1;
+        builder->part_count++;
+        builder->part_bytes = 0;
+    }
+    builder->part_bytes += bytes;
+    builder->ends[builder->part_count - 1] = builder->cell_count;
+    return true;
+}
+
+static bool add_cells(struct builder *builder, const struct row *row)
+{
+    for (uint32_t i = 0; i < row->cell_count; i++)
+        for (int op = 0; op < JOB_OPS; op++) {
+            const struct row_cell *cell = row_cell(row, i, (enum job_op)op);
+
+            if (has_something(cell) &&
+                !add_cell(builder, i, (enum job_op)op, cell))
+                return false;
+        }
+    return true;
+}
+
+static void fill_head(const struct row *row, Lockstep__Sample *sample)
+{
+    static const Lockstep__SampleKind kinds[] = {
+        [ROW_MEASURED] = LOCKSTEP__SAMPLE_KIND__SAMPLE_MEASURED,
+        [ROW_WARMUP] = LOCKSTEP__SAMPLE_KIND__SAMPLE_WARMUP,
+        [ROW_DRAIN] = LOCKSTEP__SAMPLE_KIND__SAMPLE_DRAIN,
+    };
+
+    sample->interval = row->interval;
+    sample->spans = row->spans;
+    sample->kind = kinds[row->kind];
+    sample->agent_begin_ns = row->begin_ns;
+    sample->agent_end_ns = row->end_ns;
+    sample->agent_opened_first_ns = row->opened_first_ns;
+    sample->agent_opened_last_ns = row->opened_last_ns;
+}
+
+static struct codec_bytes pack_part(const struct work *work,
+                                    const struct row *row,
+                                    const struct builder *builder,
+                                    uint32_t part)
+{
+    Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
+    Lockstep__Sample sample = LOCKSTEP__SAMPLE__INIT;
+    Lockstep__HostSample host = LOCKSTEP__HOST_SAMPLE__INIT;
+    Lockstep__Work key;
+    uint32_t begin = part == 0 ? 0 : builder->ends[part - 1];
+
+    codec_pack_work(work, &key);
+    sample.work = &key;
+    fill_head(row, &sample);
+    sample.part = part;
+    sample.parts = builder->part_count;
+    sample.n_cells = builder->ends[part] - begin;
+    sample.cells = builder->list + begin;
+    host.host_cpu_ns = row->host.host_cpu_ns;
+    host.host_system_ns = row->host.host_system_ns;
+    host.capacity_ns = row->host.capacity_ns;
+    host.agent_cpu_ns = row->host.agent_cpu_ns;
+    if (part == 0)
+        sample.host = &host;
+    frame.body_case = LOCKSTEP__FRAME__BODY_SAMPLE;
+    frame.sample = &sample;
+    return codec_pack(&frame);
+}
+
+uint32_t codec_sample(const struct work *work, const struct row *row,
+                      struct codec_bytes ret_parts[CODEC_PARTS_MAX])
+{
+    struct builder *builder = builder_new(row);
+    uint32_t count = 0;
+
+    if (builder == NULL)
+        return 0;
+    if (add_cells(builder, row)) {
+        count = builder->part_count;
+        for (uint32_t i = 0; i < count; i++)
+            ret_parts[i] = pack_part(work, row, builder, i);
+    }
+    builder_done(builder);
+    return count;
+}
