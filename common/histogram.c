@@ -60,12 +60,6 @@ static u128 multiply_saturated(u128 a, uint64_t b)
     return b != 0 && a > U128_MAX / b ? U128_MAX : a * b;
 }
 
-void histogram_record_overflow_(struct histogram *h, uint64_t value)
-{
-    h->overflow++;
-    h->sum_squares = add_saturated(h->sum_squares, (u128)value * value);
-}
-
 void histogram_record_many(struct histogram *h, uint64_t value, uint64_t count)
 {
     if (count == 0)

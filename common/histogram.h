@@ -67,26 +67,20 @@ static inline uint32_t histogram_index(uint64_t value)
 /* Largest value of a bucket. */
 uint64_t histogram_bucket_edge(uint32_t index);
 
-/* The part of histogram_record() that hardly ever runs. */
-void histogram_record_overflow_(struct histogram *h, uint64_t value);
-
-/*
- * Adds one value.  The I/O path: one branch, not taken.  The squares need no
- * check here: below 2^46 ns each, 2^36 of the longest would have to be
- * recorded, one by one, to reach 2^128.
- */
+/* Adds one value.  The I/O path: two branches, both never taken. */
 static inline void histogram_record(struct histogram *h, uint64_t value)
 {
     h->count++;
     h->sum += value;
     h->min = value < h->min ? value : h->min;
     h->max = value > h->max ? value : h->max;
-    if (__builtin_expect(value >> HISTOGRAM_MAX_BITS != 0, 0)) {
-        histogram_record_overflow_(h, value);
-        return;
-    }
-    h->sum_squares += (u128)value * value;
-    h->bucket[histogram_index(value)]++;
+    if (__builtin_add_overflow(h->sum_squares, (u128)value * value,
+                               &h->sum_squares))
+        h->sum_squares = ~(u128)0;
+    if (__builtin_expect(value >> HISTOGRAM_MAX_BITS != 0, 0))
+        h->overflow++;
+    else
+        h->bucket[histogram_index(value)]++;
 }
 
 /* Adds `count` equal values at once; for tests and imports. */
