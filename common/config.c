@@ -135,10 +135,10 @@ static int set_from_line(struct reading *r, const char *name, const char *value)
     size_t at;
     int err;
 
-    if (key == NULL || key->hidden)
+    if (key == NULL || key->kind == CONFIG_HIDDEN)
         return fail_line(r, -EINVAL, "unknown key '%s'", name);
     at = (size_t)(key - r->table->keys);
-    if (r->seen[at] && !key->repeats)
+    if (r->seen[at] && key->kind != CONFIG_REPEATS)
         return fail_line(r, -EINVAL, "'%s' was given before", name);
     r->seen[at] = true;
     cut_comment(value, text, sizeof(text));
@@ -363,7 +363,7 @@ static void print_key(const struct config_key *key, FILE *out)
     }
     fprintf(out, "%*s", HELP_COLUMN - column, "");
     print_wrapped(key->help, out);
-    if (key->repeats)
+    if (key->kind == CONFIG_REPEATS)
         fputs(" (may be repeated)", out);
     if (key->fallback != NULL && key->fallback[0] != '\0' &&
         key->argument != NULL)
@@ -374,6 +374,6 @@ static void print_key(const struct config_key *key, FILE *out)
 void config_print_help(const struct config_table *table, FILE *out)
 {
     for (size_t i = 0; i < table->count; i++)
-        if (!table->keys[i].hidden)
+        if (table->keys[i].kind != CONFIG_HIDDEN)
             print_key(&table->keys[i], out);
 }

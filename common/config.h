@@ -15,9 +15,10 @@
  *
  *     static const struct config_key keys[] = {
  *         {"lease", "30s", offsetof(struct settings, lease_ns),
- *          config_parse_time, "TIME", "how long load lives without ..."},
+ *          config_parse_time, "TIME", "how long load lives without ...",
+ *          CONFIG_ONCE},
  *         {"offer", NULL, offsetof(struct settings, offers),
- *          config_parse_list, "PATTERN", "drives that ...", .repeats = true},
+ *          config_parse_list, "PATTERN", "drives that ...", CONFIG_REPEATS},
  *     };
  */
 #ifndef COMMON_CONFIG_H
@@ -31,6 +32,12 @@
 /* Writes the value's meaning to `field`.  0, or negative with the reason. */
 typedef int config_parse(const char *value, void *field, struct diag *diag);
 
+enum config_kind {
+    CONFIG_ONCE,
+    CONFIG_REPEATS, /* may be repeated */
+    CONFIG_HIDDEN,  /* on the command line only, and not in --help: our own */
+};
+
 struct config_key {
     const char *name;
     const char *fallback; /* parsed as if written; NULL: the field stays */
@@ -38,8 +45,7 @@ struct config_key {
     config_parse *parse;
     const char *argument; /* "HOST:PORT" in the help; NULL: a switch */
     const char *help;
-    bool repeats;
-    bool hidden; /* not in --help: for our own programs */
+    enum config_kind kind;
 };
 
 struct config_table {
