@@ -1,7 +1,6 @@
 #include "controller/fleet/agent_session.h"
 
 #include "common/clock.h"
-#include "controller/conduct/offset.h"
 
 #include <stdlib.h>
 
@@ -13,6 +12,7 @@ struct agent_session *agent_session_new(struct link *link,
     if (session == NULL)
         return NULL;
     session->link = link;
+    offset_init(&session->clock);
     session->instance = hello->instance;
     session->boot = hello->boot;
     session->lease_ns = hello->lease_ms * NS_PER_MS;
@@ -64,5 +64,5 @@ bool agent_session_probed(struct agent_session *session,
         .arrived = read_ns,
     };
     slot->sequence = 0;
-    return true;
+    return offset_take(&session->clock, ret_probe) >= 0;
 }

@@ -10,10 +10,10 @@
 #define CONTROLLER_FLEET_AGENT_SESSION_H
 
 #include "common/base.h"
+#include "controller/conduct/offset.h"
 #include "controller/fleet/link.h"
 
 struct host;
-struct offset_probe;
 
 #define AGENT_SESSION_PROBES                                                   \
     64u /* on their way at once; older are forgotten                           \
@@ -34,6 +34,8 @@ struct agent_session {
     bool holds; /* the work below, as its hello said */
     struct wire_work held;
     enum wire_agent_state held_state;
+    struct offset clock; /* for people; a conductor keeps its own */
+    uint64_t probe_ns;   /* when it is probed next, if only for people */
     uint64_t probes_sent;
     struct agent_session_probe probes[AGENT_SESSION_PROBES];
 };

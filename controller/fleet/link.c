@@ -41,6 +41,8 @@ void link_enter(struct link *link, enum link_state state)
 {
     assert(may_enter[link->state][state]);
     link->state = state;
+    if (state != LINK_ENDED)
+        link->greeted_as = state;
 }
 
 int link_say(struct link *link, const struct wire_out *out)

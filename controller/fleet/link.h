@@ -71,6 +71,7 @@ struct link {
     void *owner; /* the session, once greeted */
     uint64_t id; /* never given twice */
     enum link_state state;
+    enum link_state greeted_as; /* LINK_AGENT or LINK_SHELL; else INVALID */
     uint64_t opened_ns;
     uint64_t heard_ns;
     uint64_t said_ns;

@@ -163,7 +163,7 @@ void registry_let_go(struct host *host)
     host->holds--;
 }
 
-/* ---- Inventory: a deep copy into an arena of its own --------------------- */
+/* ---- Inventory: a deep copy into an arena of its own -------------------- */
 
 /* Copies a text in place; false without memory. */
 static bool keep(struct arena *arena, const char **text)
@@ -256,6 +256,15 @@ const struct wire_drive *registry_drive(const struct host *host,
         if (is_path_of(&inventory->facts.drives[i], path))
             return &inventory->facts.drives[i];
     return NULL;
+}
+
+uint64_t registry_drive_user(const struct host *host,
+                             const struct wire_drive *drive)
+{
+    for (uint32_t i = 0; i < host->user_path_count; i++)
+        if (is_path_of(drive, host->user_paths[i]))
+            return host->user;
+    return 0;
 }
 
 /* ---- For plan_expand() ----------------------------------------------------

@@ -37,9 +37,11 @@ struct host {
     uint64_t lease_ns;
     int64_t since_wall_ns; /* connected, or gone */
     char gone_reason[REASON_SIZE];
-    uint32_t holds;   /* campaigns that point to it */
-    const char *user; /* the campaign that uses it, for people; or NULL */
-    uint64_t user_number;
+    uint32_t holds; /* campaigns that point to it */
+    uint64_t user;  /* number of the campaign that has it; 0: none */
+    /* Paths of the drives that the campaign has; in the plan's memory. */
+    const char **user_paths;
+    uint32_t user_path_count;
 };
 
 /* What a host told, kept.  Strings and arrays belong to it. */
@@ -80,6 +82,10 @@ int registry_inventory(struct host *host,
 /* The drive behind a path: its own, its by-id link, or its kernel name's. */
 const struct wire_drive *registry_drive(const struct host *host,
                                         const char *path);
+
+/* The campaign that has the drive; 0: none. */
+uint64_t registry_drive_user(const struct host *host,
+                             const struct wire_drive *drive);
 
 static inline void registry_hold(struct host *host)
 {

@@ -289,6 +289,17 @@ int results_phase_end(struct results *results, const struct uuid *campaign,
                       uint32_t phase, enum verdict verdict,
                       const char *error) MUST_CHECK;
 
+/* The verdict of a phase whose results_phase_end() was given VERDICT_NONE,
+ * because it follows from the totals: the event "phase_end" comes with it. */
+int results_phase_verdict(struct results *results, const struct uuid *campaign,
+                          uint32_t phase, enum verdict verdict,
+                          const char *error) MUST_CHECK;
+
+/* A phase that is not run, and why (its curve broke): no results_phase_begin()
+ * comes for it. */
+int results_phase_skipped(struct results *results, const struct uuid *campaign,
+                          uint32_t phase, const char *reason) MUST_CHECK;
+
 /* ---- Documents ----------------------------------------------------------- */
 
 enum results_event_kind {

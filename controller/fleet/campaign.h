@@ -1,0 +1,143 @@
+/*
+ * campaign.h - one campaign that is not over, from its submission on.
+ *
+ *   state       leaves when                          to
+ *   inspecting  every agent told about its targets   waiting, or refused
+ *   waiting     all its drives and hosts are free    running, or ending (stop)
+ *   running     the conductor says its last word     ending
+ *   ending      the verdict is stored                over
+ *   over        to be forgotten
+ *
+ * submit.c brings it as far as waiting, campaign.c takes it from there: it
+ * carries out what the conductor decides and tells it what happened.  Only for
+ * fleet/.
+ *
+ * Threads: the loop's.
+ */
+#ifndef CONTROLLER_FLEET_CAMPAIGN_H
+#define CONTROLLER_FLEET_CAMPAIGN_H
+
+#include "common/base.h"
+#include "controller/conduct/conduct.h"
+#include "controller/fleet/wire.h"
+#include "controller/language/report.h"
+#include "controller/results/results.h"
+
+#define CAMPAIGNS_MAX       1024u /* not over, at once */
+#define CAMPAIGN_INSPECT_NS (30 * NS_PER_S)
+#define CAMPAIGN_RETRY_NS   (5 * NS_PER_S) /* of storing a verdict */
+
+struct arena;
+struct definitions;
+struct fleet;
+struct host;
+struct plan;
+struct sample;
+struct slice;
+
+enum campaign_state {
+    CAMPAIGN_INVALID, /* a hole in the table */
+    CAMPAIGN_INSPECTING,
+    CAMPAIGN_WAITING,
+    CAMPAIGN_RUNNING,
+    CAMPAIGN_ENDING,
+    CAMPAIGN_OVER,
+    CAMPAIGN_STATES,
+};
+
+/* What the campaign knows of a host of its plan. */
+struct campaign_host {
+    struct host *host;
+    bool inspected;
+    struct slice *slice; /* of the phase at hand; NULL before its Prepare */
+};
+
+struct campaign {
+    struct fleet *fleet;
+    struct campaign *next;
+    struct uuid id;
+    uint64_t number; /* 0 before it is stored */
+    enum campaign_state state;
+    struct results_campaign given; /* as submitted; lies in the arena */
+    struct arena *arena;
+    struct plan *plan;
+    struct campaign_host *hosts; /* [plan->host_count] */
+    uint32_t host_count;
+
+    /* While inspecting: whom to answer, what to say, until when. */
+    uint64_t shell; /* link id */
+    uint32_t request;
+    struct language_report report;
+    uint64_t inspect_due_ns;
+    bool *included; /* [given.file_count]: read only by an include= */
+    struct definitions *definitions; /* until hosts are matched */
+
+    /* While running. */
+    struct conductor *conductor;
+    bool carrying_out;
+    uint32_t slices_phase;
+
+    /* The last word. */
+    enum verdict verdict;
+    char reason[REASON_SIZE];
+    uint64_t retry_ns; /* of storing it; 0: it is on its way */
+};
+
+/* "inspecting", ... */
+const char *campaign_state_name(enum campaign_state state);
+
+void campaign_enter(struct campaign *campaign, enum campaign_state state);
+
+/* Frees all but results' memory of it. */
+struct campaign *campaign_free(struct campaign *campaign);
+
+/* Its drives and hosts are its own now: begins. */
+void campaign_begin(struct campaign *campaign);
+
+/* Ends it from outside: `who` for people. */
+void campaign_stop(struct campaign *campaign, const char *who);
+
+/* Does what is due. */
+void campaign_tick(struct campaign *campaign, uint64_t now_ns);
+uint64_t campaign_due_ns(const struct campaign *campaign);
+
+/* The host's index in the plan; UINT32_MAX when it has no part. */
+uint32_t campaign_host_index(const struct campaign *campaign,
+                             const struct host *host);
+
+/* A session with an agent of the plan was made, or ended. */
+void campaign_host_up(struct campaign *campaign, uint32_t host);
+void campaign_host_down(struct campaign *campaign, uint32_t host,
+                        const char *reason);
+
+void campaign_probed(struct campaign *campaign, uint32_t host,
+                     const struct offset_probe *probe);
+void campaign_ready(struct campaign *campaign, uint32_t host, uint32_t phase);
+void campaign_armed(struct campaign *campaign, uint32_t host, uint32_t phase);
+void campaign_refused(struct campaign *campaign, uint32_t host,
+                      const struct wire_refused *refused);
+void campaign_finished(struct campaign *campaign, uint32_t host,
+                       const struct wire_finished *finished);
+
+/*
+ * Takes the sample.  Returns 0; -ENOENT when the phase is not open (any more);
+ * -EAGAIN when the store is behind; -EPROTO with `diag` when it cannot be true.
+ */
+int campaign_sample(struct campaign *campaign, uint32_t host,
+                    struct wire_sample *sample, struct diag *diag) MUST_CHECK;
+
+/* From results. */
+void campaign_stored(struct campaign *campaign, uint32_t phase, uint32_t host,
+                     uint64_t next_interval);
+void campaign_totalled(struct campaign *campaign, uint32_t phase,
+                       const struct results_total *total);
+void campaign_store_failed(struct campaign *campaign, const char *why);
+
+/* Says its last word to the store and to whoever watches. */
+void campaign_end(struct campaign *campaign, enum verdict verdict,
+                  const char *reason);
+
+/* Tells whoever watches, and the log. */
+void campaign_notice(struct campaign *campaign, const char *text);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * fleet.h - the controller's whole logic behind its connections.
+ *
+ * What it is for: ties sessions, registry, campaigns, conductors and results
+ * together.  The loop tells what happens (a connection, a frame, time), the
+ * fleet answers through the functions of `struct link_world`.  Apart from the
+ * store, which results keeps on threads of its own, it does no I/O, and with
+ * `threadless` not even that: the simulator runs it as it is.
+ *
+ *     fleet_open(&options, &fleet, &diag);
+ *     on a connection:  link = fleet_connected(fleet, connection, &peer)
+ *     on a frame:       fleet_frame(fleet, link, body, length, read_ns)
+ *     on its end:       fleet_disconnected(fleet, link, reason)
+ *     when woken, and at fleet_due_ns(): fleet_tick(fleet)
+ *     fleet_stop(fleet, "..."); until fleet_is_over(fleet)
+ *     fleet_close(fleet);
+ *
+ * Limits: FLEET_LINKS_MAX connections, of which FLEET_GREETING_MAX may not have
+ * said hello yet: a newcomer above that sheds the oldest of them.
+ *
+ * Threads: the loop's, but for `wake`, which is called on the store's.
+ * Memory: fleet_close() frees all.  A link is good until it was disconnected or
+ * world.end() was called for it, and the call during which that happened has
+ * returned.
+ */
+#ifndef CONTROLLER_FLEET_FLEET_H
+#define CONTROLLER_FLEET_FLEET_H
+
+#include "common/base.h"
+#include "common/diag.h"
+#include "controller/fleet/link.h"
+
+#define FLEET_LINKS_MAX    8192u
+#define FLEET_GREETING_MAX 256u
+
+struct clock;
+struct fleet;
+
+struct fleet_options {
+    const char *store; /* path of the database */
+    uint64_t start_tolerance_ns;
+    /* `lockstep run`: the shell's end is the end of all. */
+    bool is_private;
+    const struct clock *clock; /* outlives the fleet, as the next */
+    const struct link_world *world;
+    void (*wake)(void *data); /* makes fleet_tick() be called soon */
+    void *wake_data;
+    bool threadless;
+    struct uuid (*new_uuid)(void); /* NULL: uuid_random() */
+};
+
+/* Waits for the disk.  Fails as results_open() does. */
+int fleet_open(const struct fleet_options *options, struct fleet **ret_fleet,
+               struct diag *diag) MUST_CHECK;
+
+/* Ends all connections, stores what is queued.  NULL is fine.  Returns NULL. */
+struct fleet *fleet_close(struct fleet *fleet);
+
+/* A connection is open (TLS agreed on).  NULL: refused, world.end() was not
+ * called. */
+struct link *fleet_connected(struct fleet *fleet, void *connection,
+                             const struct link_peer *peer);
+
+/* One body; `read_ns` was stamped beside the read. */
+void fleet_frame(struct fleet *fleet, struct link *link, const uint8_t *body,
+                 size_t length, uint64_t read_ns);
+
+/* What was sent has been taken by the kernel. */
+void fleet_drained(struct fleet *fleet, struct link *link);
+
+/* The connection is gone, without world.end(). */
+void fleet_disconnected(struct fleet *fleet, struct link *link,
+                        const char *reason);
+
+/* Does what is due, and what the store has done.  Any time. */
+void fleet_tick(struct fleet *fleet);
+
+/* When the next fleet_tick() is wanted. */
+uint64_t fleet_due_ns(const struct fleet *fleet);
+
+/* The controller is to end: takes no campaign any more, stops those there
+ * are.  Twice is fine. */
+void fleet_stop(struct fleet *fleet, const char *reason);
+
+/* After fleet_stop() (in a private fleet also after the shell's end): no load
+ * runs and all verdicts are stored. */
+bool fleet_is_over(const struct fleet *fleet);
+
+const struct uuid *fleet_controller(const struct fleet *fleet);
+uint64_t fleet_epoch(const struct fleet *fleet);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * state.h - what the parts of the fleet share.  Only for fleet/.
+ *
+ *   fleet.c    links, time, the store's callbacks
+ *   agents.c   frames of agents
+ *   shells.c   requests of shells
+ *   submit.c   from a file to a waiting campaign
+ *   campaign.c from waiting to the verdict
+ */
+#ifndef CONTROLLER_FLEET_STATE_H
+#define CONTROLLER_FLEET_STATE_H
+
+#include "controller/fleet/campaign.h"
+#include "controller/fleet/fleet.h"
+#include "controller/fleet/link.h"
+#include "controller/fleet/registry.h"
+#include "controller/fleet/shell_session.h"
+
+struct queue;
+struct results;
+
+struct fleet {
+    const struct clock *clock;
+    struct link_context context;
+    struct arena *incoming; /* of decoding, reset with every frame */
+    struct arena *outgoing;
+    struct results *results;
+    struct registry *registry;
+    struct queue *queue;
+    struct link *links;
+    uint32_t link_count;
+    uint64_t last_link;
+    struct campaign *campaigns;
+    uint32_t campaign_count;
+    uint64_t newest_campaign; /* number; 0: none since the start */
+    struct conduct_options conduct;
+    void (*wake)(void *data);
+    void *wake_data;
+    struct uuid (*new_uuid)(void);
+    bool is_private;
+    bool stopping;
+    uint64_t beat_ns;    /* when links are looked at next */
+    uint64_t results_ns; /* when results wants to be polled next */
+};
+
+static inline uint64_t fleet_now_ns(const struct fleet *fleet)
+{
+    return clock_now_ns(fleet->clock);
+}
+
+/* ---- fleet.c --------------------------------------------------------------
+ */
+
+struct link *fleet_link(struct fleet *fleet, uint64_t id);
+
+/* The shell of a link that may have gone; NULL then. */
+struct shell_session *fleet_shell(struct fleet *fleet, uint64_t link_id);
+
+struct campaign *fleet_campaign(struct fleet *fleet, const struct uuid *id);
+
+/* By number, unique beginning of the UUID, or "" for the newest; NULL: not
+ * among those that are not over. */
+struct campaign *fleet_campaign_named(struct fleet *fleet, const char *name);
+
+/* To all shells that watch the campaign. */
+void fleet_event(struct fleet *fleet, const struct uuid *campaign,
+                 enum shell_event kind, const char *text, size_t length);
+
+/* Gives free drives and hosts to campaigns that wait for them. */
+void fleet_advance_queue(struct fleet *fleet);
+
+/* ---- agents.c -------------------------------------------------------------
+ */
+
+void agents_hello(struct fleet *fleet, struct link *link,
+                  const struct wire_agent_hello *hello);
+void agents_frame(struct fleet *fleet, struct link *link, struct wire_in *in,
+                  uint64_t read_ns);
+/* The link of an agent has ended. */
+void agents_gone(struct fleet *fleet, struct link *link);
+/* Clocks of agents that are connected, now and then. */
+void agents_probe(struct fleet *fleet, uint64_t now_ns);
+
+/* ---- shells.c -------------------------------------------------------------
+ */
+
+void shells_hello(struct fleet *fleet, struct link *link,
+                  const struct wire_shell_hello *hello);
+void shells_frame(struct fleet *fleet, struct link *link,
+                  const struct wire_in *in);
+void shells_gone(struct fleet *fleet, struct link *link);
+
+/* ---- submit.c -------------------------------------------------------------
+ */
+
+void submit_begin(struct fleet *fleet, struct shell_session *shell,
+                  uint32_t request, const struct wire_submit *submit);
+/* Goes on with what came before the first agent; of a private fleet. */
+void submit_agent_came(struct fleet *fleet);
+void submit_match(struct campaign *campaign);
+void submit_inspected(struct campaign *campaign, uint32_t host,
+                      const struct wire_inspected *inspected);
+/* Gives up: an agent went away, time passed, the controller ends. */
+void submit_refuse(struct campaign *campaign, const char *reason);
+
+#endif
