@@ -133,8 +133,7 @@ static void fill_head(const struct row *row, Lockstep__Sample *sample)
         [ROW_DRAIN] = LOCKSTEP__SAMPLE_KIND__SAMPLE_DRAIN,
     };
 
-    /* A row is known here by its first interval, on the wire by its last. */
-    sample->interval = row->interval + row->spans - 1;
+    sample->interval = row->interval;
     sample->spans = row->spans;
     sample->kind = kinds[row->kind];
     sample->agent_begin_ns = row->begin_ns;

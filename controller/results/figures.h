@@ -41,17 +41,22 @@
 #include "common/histogram.h"
 #include "controller/results/sample.h"
 
-struct tally {
+/* Sums and gauges of one operation. */
+struct counts {
     uint64_t ios;
     uint64_t bytes;
     uint64_t errors;
-    struct histogram *service; /* NULL: none */
-    struct histogram *response;
     /* At the edge of the interval; of a run, at its last edge. */
     uint64_t in_flight;
     uint64_t oldest_ns; /* the largest */
     uint64_t unissued;
     uint64_t unissued_oldest_ns;
+};
+
+struct tally {
+    struct counts n;
+    struct histogram *service; /* NULL: none yet */
+    struct histogram *response;
 };
 
 struct tally_pair {
@@ -66,29 +71,31 @@ struct cpu_tally {
     uint64_t agent_ns;
 };
 
+/* All of `from` is added: counters saturate, the oldest is the oldest. */
+void counts_add(struct counts *into, const struct counts *from);
+
+/* The same one after the other in time: gauges become those of `from`. */
+void counts_follow(struct counts *into, const struct counts *from);
+
 /* All zero is an empty tally.  Frees the histograms and makes it empty. */
 void tally_done(struct tally *tally);
 void tally_pair_done(struct tally_pair *pair);
 
 /* Empty again, with the histograms kept for the next use. */
-void tally_clear(struct tally *tally);
-void tally_pair_clear(struct tally_pair *pair);
+void tally_pair_reset(struct tally_pair *pair);
 
-/* Adds all of `from`.  Counters saturate.  0 or -ENOMEM (`into` unchanged). */
-int tally_add(struct tally *into, const struct tally *from) MUST_CHECK;
+/*
+ * Adds all of `from`.  0; -ENOMEM; -EOVERFLOW where a histogram would come to
+ * 2^62 values, which no drive does but a hostile agent may say.  `into` may
+ * have some of it then: give it up.
+ */
 int tally_pair_add(struct tally_pair *into,
                    const struct tally_pair *from) MUST_CHECK;
 
-/*
- * Adds what a sample says of a cell.  0, -ENOMEM, or -EBADMSG for a blob that
- * does not decode or whose count is not that of the I/Os; `into` is unchanged
- * then.
- */
-int tally_add_cell(struct tally *into,
-                   const struct sample_cell *cell) MUST_CHECK;
-
-/* Counters only, gauges (in flight, unissued) left out: for sums over time. */
-int tally_add_later(struct tally *into, const struct tally *from) MUST_CHECK;
+/* Adds the values of a blob to a histogram that is made when it is needed.
+ * 0, -ENOMEM, -EOVERFLOW, -EBADMSG (no histogram, or not `count` values). */
+int tally_add_blob(struct histogram **into, const uint8_t *blob, size_t length,
+                   uint64_t count) MUST_CHECK;
 
 void cpu_tally_add(struct cpu_tally *into, const struct cpu_tally *from);
 
@@ -134,13 +141,20 @@ struct figures {
     double host_system_pct;
 };
 
+/* Per second; NAN without a window. */
+double rate_of(uint64_t count, uint64_t window_ns);
+
+/* part / whole x 100; NAN where the whole is 0. */
+double share_pct(uint64_t part, uint64_t whole);
+
 /* Of nothing (NULL, or no values): all NAN, count 0. */
 void latency_figures_of(const struct histogram *h,
                         struct latency_figures *ret_figures);
 
 /*
- * `window_ns` 0: no rates.  `cpu` NULL: no CPU figures.  `scratch` is one
- * histogram of the caller's for the sum of both operations.
+ * `window_ns` 0: no rates.  `cpu` NULL: no CPU figures.  `scratch` is a
+ * histogram of the caller's, in use or initialised, for the sum of both
+ * operations.
  */
 void figures_of(const struct tally_pair *pair, uint64_t window_ns,
                 bool open_loop, const struct cpu_tally *cpu,

@@ -75,7 +75,8 @@ struct results_total {
     double iops; /* a curve's maximum, not rounded */
     double mib_s;
     int64_t start_spread_ns; /* -1: no host said when it started */
-    enum verdict verdict;    /* as given to results_phase_end() */
+    enum verdict verdict;    /* VERDICT_FAILED: it could not be stored; else as
+                                given to results_phase_end() */
     uint32_t hosts_planned;
     uint32_t hosts_measured; /* delivered every measured interval */
 };
@@ -144,7 +145,7 @@ uint64_t results_poll(struct results *results);
 
 /* The queue to the disk is more than half full: stop reading from agents until
  * it is not (results_poll() is woken as it empties). */
-bool results_busy(const struct results *results);
+bool results_busy(struct results *results);
 
 /* ---- Campaigns ----------------------------------------------------------- */
 
@@ -283,20 +284,26 @@ int results_host_lost(struct results *results, const struct uuid *campaign,
 int results_host_back(struct results *results, const struct uuid *campaign,
                       uint32_t phase, uint32_t host) MUST_CHECK;
 
-/* Closes the rows that are open, computes the totals from the store.
- * handler.phase_done follows.  `error` NULL: nothing to say. */
+/*
+ * Closes the rows that are open and computes the totals from the store:
+ * handler.phase_done follows, always.  With VERDICT_NONE the verdict is still
+ * to come, by results_phase_verdict(); else it is stored at once.  `error`
+ * NULL: nothing to say.
+ */
 int results_phase_end(struct results *results, const struct uuid *campaign,
                       uint32_t phase, enum verdict verdict,
                       const char *error) MUST_CHECK;
 
-/* The verdict of a phase whose results_phase_end() was given VERDICT_NONE,
- * because it follows from the totals: the event "phase_end" comes with it. */
+/*
+ * The verdict of a phase that results_phase_end() was called for.  The event
+ * "phase_end" follows.  VERDICT_COMPLETE becomes degraded, with the reason,
+ * where a host lacks measured intervals; and so does the campaign's then.
+ */
 int results_phase_verdict(struct results *results, const struct uuid *campaign,
                           uint32_t phase, enum verdict verdict,
                           const char *error) MUST_CHECK;
 
-/* A phase that is not run, and why (its curve broke): no results_phase_begin()
- * comes for it. */
+/* A phase that is not run at all. */
 int results_phase_skipped(struct results *results, const struct uuid *campaign,
                           uint32_t phase, const char *reason) MUST_CHECK;
 

@@ -80,6 +80,6 @@ int store_read(struct store *store, struct store_job *job) MUST_CHECK;
 void store_poll(struct store *store);
 
 /* More than half full. */
-bool store_busy(const struct store *store);
+bool store_busy(struct store *store);
 
 #endif
