@@ -133,7 +133,8 @@ static void fill_head(const struct row *row, Lockstep__Sample *sample)
         [ROW_DRAIN] = LOCKSTEP__SAMPLE_KIND__SAMPLE_DRAIN,
     };
 
-    sample->interval = row->interval;
+    /* A row is known here by its first interval, on the wire by its last. */
+    sample->interval = row->interval + row->spans - 1;
     sample->spans = row->spans;
     sample->kind = kinds[row->kind];
     sample->agent_begin_ns = row->begin_ns;

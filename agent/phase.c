@@ -573,14 +573,18 @@ int phase_renew(struct phase *phase, const struct uuid *campaign,
 void phase_release(struct phase *phase, const struct uuid *campaign)
 {
     phase_tick(phase);
-    if (phase_has_work(phase) && uuid_equal(campaign, &phase->work.campaign)) {
-        if (phase->state == PHASE_HOLDING)
-            drop(phase);
-        else
-            cancel(phase, PHASE_STOPPED, "the campaign was released");
-    }
-    if (uuid_equal(campaign, &phase->leased_campaign))
+    if (phase->lease != PHASE_LEASE_NONE &&
+        uuid_equal(campaign, &phase->leased_campaign)) {
         lease_end(phase);
+        if (phase->job != NULL)
+            phase->lease = PHASE_LEASE_RELEASED;
+    }
+    if (!phase_has_work(phase) || !uuid_equal(campaign, &phase->work.campaign))
+        return;
+    if (phase->state == PHASE_HOLDING)
+        drop(phase);
+    else
+        cancel(phase, PHASE_STOPPED, "the campaign was released");
 }
 
 void phase_abort(struct phase *phase, enum phase_outcome outcome,

@@ -157,9 +157,8 @@ static inline void frames_release(const struct uuid *campaign)
     frames_pack(&frame);
 }
 
-static inline void frames_inspect(const struct uuid *campaign,
-                                  const char *path, uint32_t count,
-                                  uint32_t open_flags)
+static inline void frames_inspect(const struct uuid *campaign, const char *path,
+                                  uint32_t count, uint32_t open_flags)
 {
     Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
     Lockstep__Inspect body = LOCKSTEP__INSPECT__INIT;
