@@ -174,8 +174,7 @@ void agents_probe(struct fleet *fleet, uint64_t now_ns)
     }
 }
 
-/* ---- Work
- * ---------------------------------------------------------------------- */
+/* ---- Work -------------------------------------------------------------- */
 
 /* Lets go of work that nobody waits for any more. */
 static void forget_work(struct fleet *fleet, struct link *link,

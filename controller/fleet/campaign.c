@@ -49,7 +49,7 @@ static const char *subject(const struct campaign *campaign, char text[32])
     return text;
 }
 
-/* ---- Who has what ------------------------------------------------------- */
+/* ---- Who has what ------------------------------------------------------ */
 
 static void forget_slices(struct campaign *campaign)
 {
@@ -542,8 +542,7 @@ void campaign_stop(struct campaign *campaign, const char *who)
     }
 }
 
-/* ---- Events
- * ------------------------------------------------------------------ */
+/* ---- Events ------------------------------------------------------------ */
 
 static bool runs(const struct campaign *campaign)
 {
@@ -714,8 +713,7 @@ void campaign_finished(struct campaign *campaign, uint32_t host,
     advance(campaign);
 }
 
-/* ---- Samples
- * ------------------------------------------------------------------- */
+/* ---- Samples ----------------------------------------------------------- */
 
 /* The agent's cells become the run's. */
 static int translate_cells(const struct slice *slice, struct sample *sample,
@@ -774,8 +772,7 @@ int campaign_sample(struct campaign *campaign, uint32_t host,
     return 0;
 }
 
-/* ---- From results
- * ---------------------------------------------------------------- */
+/* ---- From results ------------------------------------------------------ */
 
 void campaign_stored(struct campaign *campaign, uint32_t phase, uint32_t host,
                      uint64_t next_interval)

@@ -132,7 +132,7 @@ static int put_inspect(struct arena *arena, const struct wire_out *out,
     return 0;
 }
 
-/* ---- Prepare: a host's slice of a run ----------------------------------- */
+/* ---- Prepare: a host's slice of a run ---------------------------------- */
 
 static Lockstep__Target *put_target(struct arena *arena,
                                     const struct plan *plan,

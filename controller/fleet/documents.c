@@ -261,8 +261,7 @@ char *document_drives(const struct registry *registry)
     return text_of(&document);
 }
 
-/* ---- Answers to Submit and Stop
- * ----------------------------------------------- */
+/* ---- Answers to Submit and Stop ---------------------------------------- */
 
 static const char *const severities[] = {
     [LANGUAGE_ERROR] = "error",
@@ -332,8 +331,7 @@ char *document_stopped(uint64_t number, const char *state)
     return text_of(&document);
 }
 
-/* ---- Events
- * ------------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------ */
 
 char *document_notice(uint64_t number, const char *text)
 {
@@ -356,8 +354,7 @@ char *document_end(uint64_t number, const char *verdict, const char *error)
     return text_of(&document);
 }
 
-/* ---- How the phase at hand stands
- * ----------------------------------------------- */
+/* ---- How the phase at hand stands -------------------------------------- */
 
 static json_t *live_hosts(const struct campaign *campaign,
                           struct object *document)

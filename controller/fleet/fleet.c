@@ -18,8 +18,7 @@
 /* How often links are looked at: heartbeats and silences need no more. */
 #define BEAT_NS (100 * NS_PER_MS)
 
-/* ---- Finding
- * ------------------------------------------------------------------ */
+/* ---- Finding ----------------------------------------------------------- */
 
 struct link *fleet_link(struct fleet *fleet, uint64_t id)
 {
@@ -70,8 +69,7 @@ struct campaign *fleet_campaign_named(struct fleet *fleet, const char *name)
     return NULL;
 }
 
-/* ---- Telling shells
- * ------------------------------------------------------------ */
+/* ---- Telling shells ---------------------------------------------------- */
 
 static void event_to_shell(struct shell_session *shell,
                            const struct uuid *campaign, enum shell_event kind,
@@ -91,8 +89,7 @@ void fleet_event(struct fleet *fleet, const struct uuid *campaign,
             event_to_shell(link->owner, campaign, kind, text, length);
 }
 
-/* ---- From results
- * ---------------------------------------------------------------- */
+/* ---- From results ------------------------------------------------------ */
 
 static void on_stored(void *data, const struct uuid *id, uint32_t phase,
                       uint32_t host, uint64_t next_interval)
@@ -185,8 +182,7 @@ static void on_wake(void *data)
     fleet->wake(fleet->wake_data);
 }
 
-/* ---- Opening and closing
- * ----------------------------------------------------------- */
+/* ---- Opening and closing ----------------------------------------------- */
 
 static int open_rest(struct fleet *fleet, const struct fleet_options *options,
                      struct diag *diag)
@@ -292,8 +288,7 @@ uint64_t fleet_epoch(const struct fleet *fleet)
     return results_epoch(fleet->results);
 }
 
-/* ---- Links
- * -------------------------------------------------------------------------- */
+/* ---- Links ------------------------------------------------------------- */
 
 static void forget_link(struct fleet *fleet, struct link *link)
 {
@@ -469,9 +464,7 @@ void fleet_disconnected(struct fleet *fleet, struct link *link,
     sweep(fleet);
 }
 
-/* ---- Time
- * ------------------------------------------------------------------------------
- */
+/* ---- Time -------------------------------------------------------------- */
 
 void fleet_advance_queue(struct fleet *fleet)
 {
@@ -521,9 +514,7 @@ uint64_t fleet_due_ns(const struct fleet *fleet)
     return due_ns;
 }
 
-/* ---- The end
- * -----------------------------------------------------------------------------
- */
+/* ---- The end ----------------------------------------------------------- */
 
 void fleet_stop(struct fleet *fleet, const char *reason)
 {

@@ -163,7 +163,7 @@ void registry_let_go(struct host *host)
     host->holds--;
 }
 
-/* ---- Inventory: a deep copy into an arena of its own -------------------- */
+/* ---- Inventory: a deep copy into an arena of its own ------------------- */
 
 /* Copies a text in place; false without memory. */
 static bool keep(struct arena *arena, const char **text)

@@ -14,12 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exit statuses of the commands, see design. */
-#define STATUS_FAILED 1u
-#define STATUS_USAGE  2u
-
-/* ---- Coming and going
- * ----------------------------------------------------------- */
+/* ---- Coming and going -------------------------------------------------- */
 
 void shells_hello(struct fleet *fleet, struct link *link,
                   const struct wire_shell_hello *hello)
@@ -62,8 +57,7 @@ void shells_gone(struct fleet *fleet, struct link *link)
         fleet_stop(fleet, "the shell has ended");
 }
 
-/* ---- Answers
- * ------------------------------------------------------------------------- */
+/* ---- Answers ----------------------------------------------------------- */
 
 /* Takes the document; NULL means that memory ran out. */
 static void answer(struct shell_session *shell, uint32_t id, uint32_t status,
@@ -82,8 +76,7 @@ static void answer_error(struct shell_session *shell, uint32_t id,
     answer(shell, id, status, document_error(error));
 }
 
-/* ---- Questions to the store
- * ------------------------------------------------------------ */
+/* ---- Questions to the store -------------------------------------------- */
 
 /* Who asked; the shell may be gone when the answer comes. */
 struct question {
@@ -224,9 +217,7 @@ static void ask_results(struct fleet *fleet, struct shell_session *shell,
                                 : strerror(-err));
 }
 
-/* ---- Requests
- * ---------------------------------------------------------------------------
- */
+/* ---- Requests ---------------------------------------------------------- */
 
 static void on_watch(struct fleet *fleet, struct shell_session *shell,
                      const struct wire_request *request)

@@ -4,7 +4,8 @@
  *   fleet.c    links, time, the store's callbacks
  *   agents.c   frames of agents
  *   shells.c   requests of shells
- *   submit.c   from a file to a waiting campaign
+ *   submit.c   from a file to a plan; then inspect.c: the facts of its
+ *              targets; then accept.c: into store and queue
  *   campaign.c from waiting to the verdict
  */
 #ifndef CONTROLLER_FLEET_STATE_H
@@ -18,6 +19,10 @@
 
 struct queue;
 struct results;
+
+/* Exit statuses of the commands, see design. */
+#define STATUS_FAILED 1u
+#define STATUS_USAGE  2u
 
 struct fleet {
     const struct clock *clock;
@@ -90,17 +95,24 @@ void shells_frame(struct fleet *fleet, struct link *link,
                   const struct wire_in *in);
 void shells_gone(struct fleet *fleet, struct link *link);
 
-/* ---- submit.c -------------------------------------------------------------
- */
+/* ---- submit.c, inspect.c, accept.c: until it waits or is refused -------- */
 
 void submit_begin(struct fleet *fleet, struct shell_session *shell,
                   uint32_t request, const struct wire_submit *submit);
 /* Goes on with what came before the first agent; of a private fleet. */
 void submit_agent_came(struct fleet *fleet);
-void submit_match(struct campaign *campaign);
 void submit_inspected(struct campaign *campaign, uint32_t host,
                       const struct wire_inspected *inspected);
-/* Gives up: an agent went away, time passed, the controller ends. */
+/* Gives up: an agent went away, the controller ends.  NULL: time passed. */
 void submit_refuse(struct campaign *campaign, const char *reason);
+
+/* Among the three: */
+void submit_refuse_report(struct campaign *campaign, uint32_t status);
+/* Takes the document; NULL means that memory ran out. */
+void submit_answer(struct campaign *campaign, uint32_t status, char *document);
+void submit_progress(struct campaign *campaign, const char *text);
+void submit_check_targets(struct campaign *campaign);
+void submit_inspect(struct campaign *campaign);
+void submit_accept(struct campaign *campaign);
 
 #endif

@@ -1,14 +1,12 @@
 /*
- * From the text of a parameter file to a campaign that waits for its drives:
- * read, match hosts to agents, ask the agents about the targets, place, store,
- * queue.  Whatever is wrong is one answer with all that was found.
+ * From the text of a parameter file to a plan of agents.  Then inspect.c asks
+ * these about the targets and accept.c stores and queues the campaign.
+ * Whatever is wrong is one answer with all that was found.
  */
 #include "common/arena.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/uuid.h"
-#include "controller/conduct/queue.h"
-#include "controller/fleet/agent_session.h"
 #include "controller/fleet/documents.h"
 #include "controller/fleet/state.h"
 #include "controller/language/language.h"
@@ -19,18 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exit statuses of the command, see design. */
-#define STATUS_FAILED 1u
-#define STATUS_USAGE  2u
-
 /* Files, names of drives, needs: a few times what a Submit may hold. */
 #define CAMPAIGN_ARENA_BYTES (64u << 20)
 
-/* ---- Answers ----------------------------------------------------------------
- */
+/* ---- Answers ----------------------------------------------------------- */
 
 /* Takes the document. */
-static void answer(struct campaign *campaign, uint32_t status, char *document)
+void submit_answer(struct campaign *campaign, uint32_t status, char *document)
 {
     struct shell_session *shell = fleet_shell(campaign->fleet, campaign->shell);
 
@@ -43,7 +36,7 @@ static void answer(struct campaign *campaign, uint32_t status, char *document)
 }
 
 /* A notice on the way of the Submit. */
-static void progress(struct campaign *campaign, const char *text)
+void submit_progress(struct campaign *campaign, const char *text)
 {
     struct shell_session *shell = fleet_shell(campaign->fleet, campaign->shell);
     char *document = document_notice(campaign->number, text);
@@ -54,14 +47,14 @@ static void progress(struct campaign *campaign, const char *text)
     free(document);
 }
 
-static void refuse_report(struct campaign *campaign, uint32_t status)
+void submit_refuse_report(struct campaign *campaign, uint32_t status)
 {
     char first[REASON_SIZE];
 
     language_report_first(&campaign->report, first, sizeof(first));
     log_notice(NULL, "submit of '%s' by %s refused: %s", campaign->given.name,
                campaign->given.who, first);
-    answer(campaign, status, document_report(&campaign->report));
+    submit_answer(campaign, status, document_report(&campaign->report));
     campaign_enter(campaign, CAMPAIGN_OVER);
 }
 
@@ -95,12 +88,11 @@ void submit_refuse(struct campaign *campaign, const char *reason)
     }
     log_notice(NULL, "submit of '%s' by %s refused: %s", campaign->given.name,
                campaign->given.who, reason);
-    answer(campaign, STATUS_FAILED, document_error(reason));
+    submit_answer(campaign, STATUS_FAILED, document_error(reason));
     campaign_enter(campaign, CAMPAIGN_OVER);
 }
 
-/* ---- A campaign's own copy of what was submitted
- * ------------------------------- */
+/* ---- A campaign's own copy of what was submitted ----------------------- */
 
 static int copy_files(struct campaign *campaign,
                       const struct wire_submit *submit)
@@ -192,8 +184,7 @@ static struct campaign *campaign_new(struct fleet *fleet,
     return campaign;
 }
 
-/* ---- Reading
- * ------------------------------------------------------------------------ */
+/* ---- Reading ----------------------------------------------------------- */
 
 static const struct results_file *included_file(const struct campaign *campaign,
                                                 const char *name)
@@ -250,9 +241,7 @@ static int read_files(struct campaign *campaign)
     return language_read(&input, &campaign->report, &campaign->definitions);
 }
 
-/* ---- Hosts
- * ------------------------------------------------------------------------------
- */
+/* ---- Hosts ------------------------------------------------------------- */
 
 static int take_hosts(struct campaign *campaign, struct host **known)
 {
@@ -286,320 +275,21 @@ static int match_hosts(struct campaign *campaign)
     return err;
 }
 
-/* ---- Targets
- * ------------------------------------------------------------------------------
- */
-
-static uint32_t count_targets(const struct plan *plan, uint32_t host)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < plan->target_count; i++)
-        count += plan->targets[i].host == host ? 1 : 0;
-    return count;
-}
-
-static void check_target_counts(struct campaign *campaign)
-{
-    const struct plan *plan = campaign->plan;
-
-    for (uint32_t i = 0; i < plan->host_count; i++) {
-        uint32_t count = count_targets(plan, i);
-
-        if (count > WIRE_TARGETS_MAX)
-            language_report_add(
-                &campaign->report, LANGUAGE_ERROR, &plan->hosts[i].place, NULL,
-                "host '%s' has %u targets, at most %u are possible",
-                plan->hosts[i].label, count, WIRE_TARGETS_MAX);
-    }
-}
-
-static void inspect_host(struct campaign *campaign, uint32_t host)
-{
-    const struct plan *plan = campaign->plan;
-    struct wire_inspect_target targets[WIRE_TARGETS_MAX];
-    struct wire_out out = {.kind = WIRE_OUT_INSPECT};
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < plan->target_count; i++) {
-        const struct plan_target *target = &plan->targets[i];
-
-        if (target->host == host)
-            targets[count++] = (struct wire_inspect_target){
-                .path = target->path,
-                .write = target->written,
-                .create = target->size_given,
-                .open_flags = target->open_flags,
-                .size_bytes = target->size_given ? target->size_bytes : 0,
-            };
-    }
-    out.inspect = (struct wire_inspect){
-        .campaign = campaign->id,
-        .targets = targets,
-        .target_count = count,
-    };
-    campaign->hosts[host].inspected = count == 0;
-    if (count > 0)
-        (void)link_say(campaign->hosts[host].host->session->link, &out);
-}
-
-static bool all_inspected(const struct campaign *campaign)
-{
-    for (uint32_t i = 0; i < campaign->host_count; i++)
-        if (!campaign->hosts[i].inspected)
-            return false;
-    return true;
-}
-
-static void finish(struct campaign *campaign);
-
-static void inspect(struct campaign *campaign)
-{
-    char text[128];
-
-    (void)snprintf(text, sizeof(text), "inspecting %u drive%s on %u host%s",
-                   campaign->plan->target_count,
-                   campaign->plan->target_count == 1 ? "" : "s",
-                   campaign->host_count, campaign->host_count == 1 ? "" : "s");
-    progress(campaign, text);
-    for (uint32_t i = 0; i < campaign->host_count; i++)
-        inspect_host(campaign, i);
-    if (all_inspected(campaign))
-        finish(campaign);
-}
-
-static struct plan_facts facts_of(const struct wire_target_facts *from)
-{
-    bool other = from->kind == WIRE_TARGET_OTHER && from->refusal[0] == '\0';
-
-    return (struct plan_facts){
-        .known = true,
-        .is_block = from->kind == WIRE_TARGET_BLOCK,
-        .is_character = from->kind == WIRE_TARGET_CHARACTER,
-        .missing = from->kind == WIRE_TARGET_MISSING,
-        .ours = from->ours,
-        .refusal = other ? "it is neither a drive nor a file" : from->refusal,
-        .free_bytes = from->free_bytes,
-        .device_number = from->device_number,
-        .inode = from->inode,
-        .size_bytes = from->size_bytes,
-        .logical_block = from->logical_block,
-        .device = from->device,
-        .serial = from->serial,
-        .wwn = from->wwn,
-        .model = from->model,
-        .disk_sequence = from->disk_sequence,
-    };
-}
-
-static int take_facts(struct campaign *campaign, uint32_t host,
-                      const struct wire_inspected *inspected)
-{
-    struct plan *plan = campaign->plan;
-    uint32_t next = 0;
-
-    for (uint32_t i = 0; i < plan->target_count; i++) {
-        struct plan_facts facts;
-        int err;
-
-        if (plan->targets[i].host != host)
-            continue;
-        facts = facts_of(&inspected->targets[next++]);
-        err = plan_set_facts(plan, i, &facts);
-        if (err != 0)
-            return err;
-    }
-    return 0;
-}
-
-void submit_inspected(struct campaign *campaign, uint32_t host,
-                      const struct wire_inspected *inspected)
-{
-    char text[256];
-
-    if (campaign->plan == NULL || campaign->hosts[host].inspected)
-        return;
-    if (inspected->target_count != count_targets(campaign->plan, host)) {
-        (void)snprintf(text, sizeof(text),
-                       "agent '%s' told about %u drives, it was asked about "
-                       "%u; update it",
-                       campaign->hosts[host].host->name,
-                       inspected->target_count,
-                       count_targets(campaign->plan, host));
-        submit_refuse(campaign, text);
-        return;
-    }
-    if (take_facts(campaign, host, inspected) != 0) {
-        submit_refuse(campaign, "the controller is out of memory");
-        return;
-    }
-    campaign->hosts[host].inspected = true;
-    if (all_inspected(campaign))
-        finish(campaign);
-}
-
-/* ---- Storing and queueing
- * -------------------------------------------------------------------- */
-
-static void free_texts(char **texts, uint32_t count)
-{
-    for (uint32_t i = 0; texts != NULL && i < count; i++)
-        free(texts[i]);
-    free(texts);
-}
-
-/* The facts of hosts and drives as JSON, for the store; results copies them. */
-static int store_plan(struct campaign *campaign, struct diag *diag)
-{
-    const struct plan *plan = campaign->plan;
-    struct results_host *hosts = calloc(plan->host_count, sizeof(*hosts));
-    struct results_drive *drives = calloc(plan->target_count, sizeof(*drives));
-    char **host_texts = calloc(plan->host_count, sizeof(char *));
-    char **drive_texts = calloc(plan->target_count, sizeof(char *));
-    int err = -ENOMEM;
-
-    if (hosts == NULL || drives == NULL || host_texts == NULL ||
-        drive_texts == NULL)
-        goto out;
-    for (uint32_t i = 0; i < plan->host_count; i++) {
-        const struct host *host = campaign->hosts[i].host;
-
-        hosts[i] = (struct results_host){
-            .agent = host->name,
-            .address = host->address,
-            .version = host->version,
-            .instance = host->instance,
-            .facts = host_texts[i] = document_host_facts(host),
-        };
-    }
-    for (uint32_t i = 0; i < plan->target_count; i++) {
-        const struct plan_target *target = &plan->targets[i];
-        const struct wire_drive *drive = registry_drive(
-            campaign->hosts[target->host].host, target->facts.device);
-
-        if (drive != NULL)
-            drives[i].facts = drive_texts[i] = document_drive_facts(drive);
-    }
-    err = results_campaign_plan(campaign->fleet->results, &campaign->id, plan,
-                                hosts, drives, diag);
-out:
-    if (err == -ENOMEM)
-        (void)diag_set(diag, err, "the controller is out of memory");
-    free_texts(host_texts, plan->host_count);
-    free_texts(drive_texts, plan->target_count);
-    free(hosts);
-    free(drives);
-    return err;
-}
-
-static bool need_drive(struct campaign *campaign,
-                       const struct plan_target *target,
-                       struct queue_need *need)
-{
-    const char *host = campaign->hosts[target->host].host->name;
-    char key[QUEUE_KEY_SIZE];
-
-    queue_drive_key(host, &target->facts, target->path, key);
-    need->key = arena_strdup(campaign->arena, key);
-    need->title = arena_printf(campaign->arena, "%s %s", host, target->path);
-    return need->key != NULL && need->title != NULL;
-}
-
-static bool need_host(struct campaign *campaign, const struct host *host,
-                      struct queue_need *need)
-{
-    need->key = arena_printf(campaign->arena, "host %s", host->name);
-    need->title = arena_printf(campaign->arena, "host '%s'", host->name);
-    return need->key != NULL && need->title != NULL;
-}
-
-static int enqueue(struct campaign *campaign, struct diag *diag)
-{
-    const struct plan *plan = campaign->plan;
-    uint32_t count = 0;
-    struct queue_need *needs =
-        ARENA_ARRAY(campaign->arena, plan->host_count + plan->target_count,
-                    struct queue_need);
-    bool made = needs != NULL;
-
-    for (uint32_t i = 0; i < plan->target_count && made; i++)
-        made = need_drive(campaign, &plan->targets[i], &needs[count++]);
-    for (uint32_t i = 0; i < plan->host_count && made; i++)
-        made = need_host(campaign, campaign->hosts[i].host, &needs[count++]);
-    if (!made)
-        return diag_set(diag, -ENOMEM, "the controller is out of memory");
-    return queue_add(campaign->fleet->queue, &campaign->id,
-                     campaign->given.name, needs, count, diag);
-}
-
-/* Also where somebody else has its drives: who, and that it waits for them. */
-static void tell_waiting(struct campaign *campaign)
-{
-    char why[REASON_SIZE];
-    char text[REASON_SIZE + 16];
-
-    queue_why(campaign->fleet->queue, &campaign->id, why);
-    (void)snprintf(text, sizeof(text), "waiting: %s", why);
-    (void)!results_campaign_state(campaign->fleet->results, &campaign->id,
-                                  RESULTS_QUEUED, why);
-    campaign_notice(campaign, text);
-}
-
-static void accept_campaign(struct campaign *campaign)
-{
-    struct fleet *fleet = campaign->fleet;
-    struct diag diag = {0};
-
-    if (results_campaign_add(fleet->results, &campaign->given,
-                             &campaign->number, &diag) != 0) {
-        submit_refuse(campaign, diag.text);
-        return;
-    }
-    fleet->newest_campaign = campaign->number;
-    campaign_enter(campaign, CAMPAIGN_WAITING);
-    log_notice(NULL, "campaign %llu: '%s' submitted by %s, %u runs on %u hosts",
-               (unsigned long long)campaign->number, campaign->given.name,
-               campaign->given.who, campaign->plan->run_count,
-               campaign->host_count);
-    answer(campaign, 0, document_submitted(campaign));
-    if (store_plan(campaign, &diag) != 0 || enqueue(campaign, &diag) != 0) {
-        campaign_end(campaign, VERDICT_FAILED, diag.text);
-        return;
-    }
-    fleet_advance_queue(fleet);
-    if (campaign->state == CAMPAIGN_WAITING)
-        tell_waiting(campaign);
-}
-
-static void finish(struct campaign *campaign)
-{
-    int err = plan_place(campaign->plan, &campaign->report);
-
-    if (err == -ENOMEM)
-        submit_refuse(campaign, "the controller is out of memory");
-    else if (err != 0)
-        refuse_report(campaign, STATUS_FAILED);
-    else
-        accept_campaign(campaign);
-}
-
-/* ---- The beginning
- * ------------------------------------------------------------------------------
- */
+/* ---- The beginning ----------------------------------------------------- */
 
 static void submit_match(struct campaign *campaign)
 {
     int err = match_hosts(campaign);
 
     if (err == 0)
-        check_target_counts(campaign);
+        submit_check_targets(campaign);
     campaign->definitions = definitions_free(campaign->definitions);
     if (err == -ENOMEM)
         submit_refuse(campaign, "the controller is out of memory");
     else if (err != 0 || language_report_failed(&campaign->report))
-        refuse_report(campaign, STATUS_USAGE);
+        submit_refuse_report(campaign, STATUS_USAGE);
     else
-        inspect(campaign);
+        submit_inspect(campaign);
 }
 
 /* The agent of `lockstep run` starts beside us: it is waited for. */
@@ -646,7 +336,7 @@ void submit_begin(struct fleet *fleet, struct shell_session *shell,
     if (err == -ENOMEM)
         submit_refuse(campaign, "the controller is out of memory");
     else if (err != 0)
-        refuse_report(campaign, STATUS_USAGE);
+        submit_refuse_report(campaign, STATUS_USAGE);
     else if (!is_too_early(fleet))
         submit_match(campaign);
 }

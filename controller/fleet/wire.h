@@ -35,7 +35,7 @@
 #define WIRE_LEASE_MS_MIN   1000u
 #define WIRE_LEASE_MS_MAX   (24u * 3600 * 1000)
 
-/* ---- Both ways ---------------------------------------------------------- */
+/* ---- Both ways --------------------------------------------------------- */
 
 /* One phase of one campaign, as ordered by one start of the controller. */
 struct wire_work {
@@ -49,7 +49,7 @@ static inline bool wire_uuid_equal(const struct uuid *a, const struct uuid *b)
     return __builtin_memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* ---- From agents -------------------------------------------------------- */
+/* ---- From agents ------------------------------------------------------- */
 
 enum wire_agent_state {
     WIRE_AGENT_IDLE,
@@ -221,7 +221,7 @@ struct wire_sample {
     uint64_t agent_opened_last_ns;
 };
 
-/* ---- From shells -------------------------------------------------------- */
+/* ---- From shells ------------------------------------------------------- */
 
 struct wire_shell_hello {
     uint32_t major;
@@ -267,7 +267,7 @@ struct wire_request {
     struct wire_submit submit;
 };
 
-/* ---- Any frame that comes in -------------------------------------------- */
+/* ---- Any frame that comes in ------------------------------------------- */
 
 enum wire_in_kind {
     WIRE_IN_IGNORED, /* of a newer minor, or one that we only send */
@@ -304,7 +304,7 @@ struct wire_in {
     };
 };
 
-/* ---- Frames that go out ------------------------------------------------- */
+/* ---- Frames that go out ------------------------------------------------ */
 
 struct wire_welcome {
     struct uuid controller;

@@ -1,0 +1,166 @@
+/*
+ * What the agents tell about the targets of a campaign, before it is placed.
+ */
+#include "controller/fleet/agent_session.h"
+#include "controller/fleet/state.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static uint32_t count_targets(const struct plan *plan, uint32_t host)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < plan->target_count; i++)
+        count += plan->targets[i].host == host ? 1 : 0;
+    return count;
+}
+
+void submit_check_targets(struct campaign *campaign)
+{
+    const struct plan *plan = campaign->plan;
+
+    for (uint32_t i = 0; i < plan->host_count; i++) {
+        uint32_t count = count_targets(plan, i);
+
+        if (count > WIRE_TARGETS_MAX)
+            language_report_add(
+                &campaign->report, LANGUAGE_ERROR, &plan->hosts[i].place, NULL,
+                "host '%s' has %u targets, at most %u are possible",
+                plan->hosts[i].label, count, WIRE_TARGETS_MAX);
+    }
+}
+
+static void inspect_host(struct campaign *campaign, uint32_t host)
+{
+    const struct plan *plan = campaign->plan;
+    struct wire_inspect_target targets[WIRE_TARGETS_MAX];
+    struct wire_out out = {.kind = WIRE_OUT_INSPECT};
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        const struct plan_target *target = &plan->targets[i];
+
+        if (target->host == host)
+            targets[count++] = (struct wire_inspect_target){
+                .path = target->path,
+                .write = target->written,
+                .create = target->size_given,
+                .open_flags = target->open_flags,
+                .size_bytes = target->size_given ? target->size_bytes : 0,
+            };
+    }
+    out.inspect = (struct wire_inspect){
+        .campaign = campaign->id,
+        .targets = targets,
+        .target_count = count,
+    };
+    campaign->hosts[host].inspected = count == 0;
+    if (count > 0)
+        (void)link_say(campaign->hosts[host].host->session->link, &out);
+}
+
+static bool all_inspected(const struct campaign *campaign)
+{
+    for (uint32_t i = 0; i < campaign->host_count; i++)
+        if (!campaign->hosts[i].inspected)
+            return false;
+    return true;
+}
+
+static void finish(struct campaign *campaign)
+{
+    int err = plan_place(campaign->plan, &campaign->report);
+
+    if (err == -ENOMEM)
+        submit_refuse(campaign, "the controller is out of memory");
+    else if (err != 0)
+        submit_refuse_report(campaign, STATUS_FAILED);
+    else
+        submit_accept(campaign);
+}
+
+void submit_inspect(struct campaign *campaign)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof(text), "inspecting %u drive%s on %u host%s",
+                   campaign->plan->target_count,
+                   campaign->plan->target_count == 1 ? "" : "s",
+                   campaign->host_count, campaign->host_count == 1 ? "" : "s");
+    submit_progress(campaign, text);
+    for (uint32_t i = 0; i < campaign->host_count; i++)
+        inspect_host(campaign, i);
+    if (all_inspected(campaign))
+        finish(campaign);
+}
+
+static struct plan_facts facts_of(const struct wire_target_facts *from)
+{
+    bool other = from->kind == WIRE_TARGET_OTHER && from->refusal[0] == '\0';
+
+    return (struct plan_facts){
+        .known = true,
+        .is_block = from->kind == WIRE_TARGET_BLOCK,
+        .is_character = from->kind == WIRE_TARGET_CHARACTER,
+        .missing = from->kind == WIRE_TARGET_MISSING,
+        .ours = from->ours,
+        .refusal = other ? "it is neither a drive nor a file" : from->refusal,
+        .free_bytes = from->free_bytes,
+        .device_number = from->device_number,
+        .inode = from->inode,
+        .size_bytes = from->size_bytes,
+        .logical_block = from->logical_block,
+        .device = from->device,
+        .serial = from->serial,
+        .wwn = from->wwn,
+        .model = from->model,
+        .disk_sequence = from->disk_sequence,
+    };
+}
+
+static int take_facts(struct campaign *campaign, uint32_t host,
+                      const struct wire_inspected *inspected)
+{
+    struct plan *plan = campaign->plan;
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        struct plan_facts facts;
+        int err;
+
+        if (plan->targets[i].host != host)
+            continue;
+        facts = facts_of(&inspected->targets[next++]);
+        err = plan_set_facts(plan, i, &facts);
+        if (err != 0)
+            return err;
+    }
+    return 0;
+}
+
+void submit_inspected(struct campaign *campaign, uint32_t host,
+                      const struct wire_inspected *inspected)
+{
+    char text[256];
+
+    if (campaign->plan == NULL || campaign->hosts[host].inspected)
+        return;
+    if (inspected->target_count != count_targets(campaign->plan, host)) {
+        (void)snprintf(text, sizeof(text),
+                       "agent '%s' told about %u drives, it was asked about "
+                       "%u; update it",
+                       campaign->hosts[host].host->name,
+                       inspected->target_count,
+                       count_targets(campaign->plan, host));
+        submit_refuse(campaign, text);
+        return;
+    }
+    if (take_facts(campaign, host, inspected) != 0) {
+        submit_refuse(campaign, "the controller is out of memory");
+        return;
+    }
+    campaign->hosts[host].inspected = true;
+    if (all_inspected(campaign))
+        finish(campaign);
+}
