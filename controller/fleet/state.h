@@ -95,7 +95,7 @@ void shells_frame(struct fleet *fleet, struct link *link,
                   const struct wire_in *in);
 void shells_gone(struct fleet *fleet, struct link *link);
 
-/* ---- submit.c, inspect.c, accept.c: until it waits or is refused -------- */
+/* ---- submit.c, inspect.c, accept.c: until it waits or is refused ------- */
 
 void submit_begin(struct fleet *fleet, struct shell_session *shell,
                   uint32_t request, const struct wire_submit *submit);

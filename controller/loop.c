@@ -1,0 +1,330 @@
+#include "controller/loop.h"
+
+#include "common/channel.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "controller/fleet/fleet.h"
+#include "controller/settings.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#define SIGNALS 2
+
+struct loop {
+    uv_loop_t uv;
+    uv_async_t wake;      /* from the store's threads */
+    uv_timer_t timer;     /* when the fleet is due */
+    uv_prepare_t prepare; /* sets the timer, once a turn */
+    uv_signal_t signal[SIGNALS];
+    struct tls_context *tls;
+    struct listener *listener;
+    struct fleet *fleet;
+    const struct settings *settings;
+    bool gave_up;
+};
+
+/* A channel and the link that it is to the fleet. */
+struct connection {
+    struct loop *loop;
+    struct channel *channel;
+    struct link *link; /* NULL: not open yet, or ended by the fleet */
+};
+
+/* ---- The fleet's world --------------------------------------------------- */
+
+static void world_send(void *data, const uint8_t *body, size_t length)
+{
+    struct connection *connection = data;
+
+    (void)channel_send(connection->channel, body, (uint32_t)length);
+}
+
+static size_t world_queued(void *data)
+{
+    struct connection *connection = data;
+
+    return channel_queued(connection->channel);
+}
+
+static void world_end(void *data, const char *reason)
+{
+    struct connection *connection = data;
+
+    connection->link = NULL;
+    channel_end(connection->channel, "%s", reason);
+}
+
+static const struct link_world world = {
+    .send = world_send,
+    .queued = world_queued,
+    .end = world_end,
+};
+
+/* ---- Connections --------------------------------------------------------- */
+
+static void on_open(void *owner)
+{
+    struct connection *connection = owner;
+    struct channel *channel = connection->channel;
+    const struct link_peer peer = {
+        .address = channel_peer(channel),
+        .name = channel_peer_name(channel),
+        .role = channel_peer_role(channel),
+    };
+
+    connection->link =
+        fleet_connected(connection->loop->fleet, connection, &peer);
+    if (connection->link == NULL)
+        channel_close(channel, "too many connections");
+}
+
+static void on_frame(void *owner, const uint8_t *body, uint32_t length,
+                     uint64_t read_ns)
+{
+    struct connection *connection = owner;
+
+    if (connection->link != NULL)
+        fleet_frame(connection->loop->fleet, connection->link, body, length,
+                    read_ns);
+}
+
+static void on_drained(void *owner)
+{
+    struct connection *connection = owner;
+
+    if (connection->link != NULL)
+        fleet_drained(connection->loop->fleet, connection->link);
+}
+
+static void on_close(void *owner, const struct diag *reason)
+{
+    struct connection *connection = owner;
+    struct link *link = connection->link;
+
+    connection->link = NULL;
+    if (link != NULL)
+        fleet_disconnected(connection->loop->fleet, link, reason->text);
+    else
+        log_debug(NULL, "a connection closed: %s", reason->text);
+    free(connection);
+}
+
+static const struct channel_handlers handlers = {
+    .on_open = on_open,
+    .on_frame = on_frame,
+    .on_drained = on_drained,
+    .on_close = on_close,
+};
+
+static void on_accept(void *owner, struct channel *channel)
+{
+    struct connection *connection = calloc(1, sizeof(*connection));
+
+    if (connection == NULL)
+        return; /* not bound: closed */
+    connection->loop = owner;
+    connection->channel = channel;
+    channel_bind(channel, &handlers, connection);
+}
+
+static int adopt(struct loop *loop, int fd, struct diag *diag)
+{
+    const struct channel_setup setup = {.loop = &loop->uv};
+    struct connection *connection = calloc(1, sizeof(*connection));
+    int err;
+
+    if (connection == NULL)
+        return diag_set(diag, -ENOMEM, "out of memory");
+    connection->loop = loop;
+    err = channel_adopt(&setup, fd, &handlers, connection, &connection->channel,
+                        diag);
+    if (err != 0)
+        free(connection);
+    return err;
+}
+
+/* ---- Time ---------------------------------------------------------------- */
+
+static void tick(struct loop *loop)
+{
+    fleet_tick(loop->fleet);
+    if (fleet_is_over(loop->fleet))
+        uv_stop(&loop->uv);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    tick(timer->data);
+}
+
+static void on_wake(uv_async_t *async)
+{
+    tick(async->data);
+}
+
+/* Once a turn, after all that came in: when does the fleet want its turn? */
+static void on_prepare(uv_prepare_t *prepare)
+{
+    struct loop *loop = prepare->data;
+    uint64_t now_ns = clock_now_ns(clock_os());
+    uint64_t due_ns = fleet_due_ns(loop->fleet);
+    uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+
+    uv_update_time(&loop->uv);
+    (void)uv_timer_start(&loop->timer, on_timer,
+                         (wait_ns + NS_PER_MS - 1) / NS_PER_MS, 0);
+}
+
+/* On the store's threads. */
+static void wake(void *data)
+{
+    struct loop *loop = data;
+
+    (void)uv_async_send(&loop->wake);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    struct loop *loop = signal->data;
+    char reason[64];
+
+    if (loop->gave_up) {
+        log_warn(NULL, "told to end once more: does not wait any longer");
+        uv_stop(&loop->uv);
+        return;
+    }
+    loop->gave_up = true;
+    (void)snprintf(reason, sizeof(reason), "the controller's end (%s)",
+                   number == SIGTERM ? "SIGTERM" : "SIGINT");
+    fleet_stop(loop->fleet, reason);
+}
+
+/* ---- Opening and closing ------------------------------------------------- */
+
+static void init_handles(struct loop *loop)
+{
+    static const int numbers[SIGNALS] = {SIGTERM, SIGINT};
+
+    (void)uv_async_init(&loop->uv, &loop->wake, on_wake);
+    (void)uv_timer_init(&loop->uv, &loop->timer);
+    (void)uv_prepare_init(&loop->uv, &loop->prepare);
+    loop->wake.data = loop;
+    loop->timer.data = loop;
+    loop->prepare.data = loop;
+    (void)uv_prepare_start(&loop->prepare, on_prepare);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        (void)uv_signal_init(&loop->uv, &loop->signal[i]);
+        loop->signal[i].data = loop;
+        (void)uv_signal_start(&loop->signal[i], on_signal, numbers[i]);
+    }
+}
+
+static int open_listener(struct loop *loop, struct diag *diag)
+{
+    const struct settings *settings = loop->settings;
+    const struct channel_setup setup = {
+        .loop = &loop->uv,
+        .tls = loop->tls,
+        .peer_roles = TLS_ROLE_AGENT | TLS_ROLE_OPERATOR,
+    };
+    char host[ADDRESS_SIZE];
+    uint16_t port;
+    int err;
+
+    err = listener_open(&setup, settings->listen, FLEET_LINKS_MAX, on_accept,
+                        loop, &loop->listener, diag);
+    if (err != 0)
+        return err;
+    err = address_split(settings->listen, 0, host, &port);
+    assert(err == 0); /* settings_check() saw to it */
+    port = listener_port(loop->listener);
+    log_notice(NULL,
+               strchr(host, ':') == NULL ? "listening on %s:%u"
+                                         : "listening on [%s]:%u",
+               host, port);
+    if (loop->tls == NULL)
+        log_notice(NULL,
+                   "without keys: only this machine can connect; 'lockstep "
+                   "keys init' makes keys for a lab");
+    return 0;
+}
+
+static int open_doors(struct loop *loop, struct diag *diag)
+{
+    const struct settings *settings = loop->settings;
+    int err = 0;
+
+    if (settings->agent_fd >= 0)
+        err = adopt(loop, settings->agent_fd, diag);
+    if (err == 0 && settings->shell_fd >= 0)
+        err = adopt(loop, settings->shell_fd, diag);
+    if (err == 0 && !settings->is_private)
+        err = open_listener(loop, diag);
+    return err;
+}
+
+static int open_fleet(struct loop *loop, struct diag *diag)
+{
+    const struct settings *settings = loop->settings;
+    const struct fleet_options options = {
+        .store = settings->store,
+        .start_tolerance_ns = settings->start_tolerance_ns,
+        .is_private = settings->is_private,
+        .clock = clock_os(),
+        .world = &world,
+        .wake = wake,
+        .wake_data = loop,
+    };
+    int err = 0;
+
+    if (settings->keys[0] != '\0')
+        err = tls_context_load(settings->keys, &loop->tls, diag);
+    return err != 0 ? err : fleet_open(&options, &loop->fleet, diag);
+}
+
+static void close_handle(uv_handle_t *handle, void *data)
+{
+    (void)data;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+/* Ends what is ours; channels end by themselves, with what they had to say. */
+static void close_all(struct loop *loop)
+{
+    listener_close(loop->listener);
+    loop->fleet = fleet_close(loop->fleet);
+    close_handle((uv_handle_t *)&loop->wake, NULL);
+    close_handle((uv_handle_t *)&loop->timer, NULL);
+    close_handle((uv_handle_t *)&loop->prepare, NULL);
+    for (size_t i = 0; i < SIGNALS; i++)
+        close_handle((uv_handle_t *)&loop->signal[i], NULL);
+    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&loop->uv);
+    tls_context_free(loop->tls);
+}
+
+int loop_run(const struct settings *settings, struct diag *diag)
+{
+    struct loop loop = {.settings = settings};
+    int err = uv_loop_init(&loop.uv);
+
+    if (err != 0)
+        return diag_set(diag, err, "cannot make an event loop: %s",
+                        uv_strerror(err));
+    (void)signal(SIGPIPE, SIG_IGN);
+    init_handles(&loop);
+    err = open_fleet(&loop, diag);
+    if (err == 0)
+        err = open_doors(&loop, diag);
+    if (err == 0)
+        (void)uv_run(&loop.uv, UV_RUN_DEFAULT);
+    close_all(&loop);
+    return err;
+}

@@ -1,0 +1,118 @@
+#include "controller/settings.h"
+
+#include "common/channel.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* Alphabetical.  A new key is one line here and one field in the struct. */
+static const struct config_key keys[] = {
+    {.name = "agent_fd",
+     .offset = offsetof(struct settings, agent_fd),
+     .parse = config_parse_fd,
+     .argument = "N",
+     .help = "a connected agent, as an inherited descriptor",
+     .kind = CONFIG_HIDDEN},
+    {.name = "keys",
+     .offset = offsetof(struct settings, keys),
+     .parse = config_parse_path,
+     .argument = "FILE",
+     .help = "this controller's bundle, as 'lockstep keys init' makes it"},
+    {.name = "listen",
+     .fallback = "127.0.0.1:7780",
+     .offset = offsetof(struct settings, listen),
+     .parse = config_parse_text,
+     .argument = "HOST:PORT",
+     .help = "where agents and shells connect; port 0 takes a free one"},
+    {.name = "private",
+     .offset = offsetof(struct settings, is_private),
+     .parse = config_parse_bool,
+     .help = "serve one agent and one shell, end with the shell",
+     .kind = CONFIG_HIDDEN},
+    {.name = "shell_fd",
+     .offset = offsetof(struct settings, shell_fd),
+     .parse = config_parse_fd,
+     .argument = "N",
+     .help = "a connected shell, as an inherited descriptor",
+     .kind = CONFIG_HIDDEN},
+    {.name = "start_tolerance",
+     .fallback = "5ms",
+     .offset = offsetof(struct settings, start_tolerance_ns),
+     .parse = config_parse_time,
+     .argument = "TIME",
+     .help = "refuse to start a phase when a clock is less certain"},
+    {.name = "store",
+     .fallback = "/var/lib/lockstep/lockstep.db",
+     .offset = offsetof(struct settings, store),
+     .parse = config_parse_path,
+     .argument = "PATH",
+     .help = "the database of campaigns and results"},
+};
+
+const struct config_table settings_table = {
+    .keys = keys,
+    .count = ARRAY_LENGTH(keys),
+};
+
+static int read_file(const char *file, struct settings *settings,
+                     struct diag *diag)
+{
+    int err = config_read(&settings_table, settings,
+                          file != NULL ? file : SETTINGS_FILE, diag);
+
+    return err == -ENOENT && file == NULL ? 0 : err;
+}
+
+int settings_read(const char *file, int argc, char *const *argv,
+                  struct settings *ret_settings, struct diag *diag)
+{
+    struct settings settings = {.agent_fd = -1, .shell_fd = -1};
+    int used = 0;
+    int err;
+
+    config_defaults(&settings_table, &settings);
+    err = read_file(file, &settings, diag);
+    if (err == 0)
+        err = config_arguments(&settings_table, &settings, argc, argv, &used,
+                               diag);
+    if (err != 0)
+        return err;
+    if (used < argc)
+        return diag_set(diag, -EINVAL,
+                        "'%s' is no option; see lockstepd --help", argv[used]);
+    *ret_settings = settings;
+    return 0;
+}
+
+static int check_listen(const struct settings *settings, struct diag *diag)
+{
+    char host[ADDRESS_SIZE];
+    uint16_t port;
+
+    if (address_split(settings->listen, 0, host, &port) != 0)
+        return diag_set(diag, -EINVAL,
+                        "listen=%s is no HOST:PORT, e.g. 127.0.0.1:7780",
+                        settings->listen);
+    if (settings->keys[0] == '\0' && !address_is_loopback(host))
+        return diag_set(diag, -EINVAL,
+                        "listen=%s is reachable from other machines and there "
+                        "are no keys: make them with 'lockstep keys init' and "
+                        "set keys=FILE, or listen on 127.0.0.1",
+                        settings->listen);
+    return 0;
+}
+
+int settings_check(const struct settings *settings, struct diag *diag)
+{
+    if (settings->start_tolerance_ns == 0)
+        return diag_set(diag, -EINVAL,
+                        "start_tolerance=0 refuses every start; no clock is "
+                        "known so well");
+    if (!settings->is_private)
+        return check_listen(settings, diag);
+    if (settings->agent_fd < 0 || settings->shell_fd < 0)
+        return diag_set(diag, -EINVAL,
+                        "--private needs --agent-fd and --shell-fd; it is for "
+                        "'lockstep run'");
+    return 0;
+}

@@ -1,0 +1,42 @@
+/*
+ * settings.h - what lockstepd can be told, and whether it makes sense.
+ *
+ * One table yields the configuration file's keys, the options and the help.
+ *
+ * Threads: none of its own.  Memory: by value.
+ */
+#ifndef CONTROLLER_SETTINGS_H
+#define CONTROLLER_SETTINGS_H
+
+#include "common/config.h"
+
+#define SETTINGS_FILE "/etc/lockstep/controller.conf"
+
+struct settings {
+    char listen[TEXT_SIZE];
+    char keys[PATH_SIZE]; /* "": none */
+    char store[PATH_SIZE];
+    uint64_t start_tolerance_ns;
+    bool is_private; /* the controller of `lockstep run` */
+    int agent_fd;    /* inherited connections; -1: none */
+    int shell_fd;
+};
+
+extern const struct config_table settings_table;
+
+/*
+ * Fallbacks, then the file, then the arguments (argv[0] left out).  `file`
+ * NULL: the usual one, if it is there.  0, or -EINVAL and the like with the
+ * sentence for people.
+ */
+int settings_read(const char *file, int argc, char *const *argv,
+                  struct settings *ret_settings, struct diag *diag) MUST_CHECK;
+
+/*
+ * What does not fit together: an address that other machines reach needs keys,
+ * a private controller its two connections.  0 or -EINVAL with the remedy.
+ */
+int settings_check(const struct settings *settings,
+                   struct diag *diag) MUST_CHECK;
+
+#endif
