@@ -245,7 +245,7 @@ enum conduct_effect_kind {
     CONDUCT_DO_TOTAL,       /* phase: all is stored, conductor_totalled() */
     CONDUCT_PHASE_ENDED,    /* phase, verdict, reason, spread_ns (UINT64_MAX: no
                                host told), uncertainty_ns */
-    CONDUCT_PHASE_SKIPPED,  /* phase, reason */
+    CONDUCT_PHASE_SKIPPED,  /* phase, count: so many from it on; reason */
     CONDUCT_CAMPAIGN_ENDED, /* verdict, reason; the last effect of all */
     /* To people: the log and whoever watches. */
     CONDUCT_NOTICE, /* reason */
@@ -255,6 +255,7 @@ struct conduct_effect {
     enum conduct_effect_kind kind;
     uint32_t host;
     uint32_t phase;
+    uint32_t count;
     enum conduct_verdict verdict;
     uint64_t agent_start_ns;
     uint64_t interval;

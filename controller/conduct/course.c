@@ -1,0 +1,690 @@
+/*
+ * The course of a phase: its states, what entering each one does, what each
+ * waits for, and how long.
+ */
+#include "controller/conduct/conductor.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum course_event {
+    COURSE_EV_BEGIN,
+    COURSE_EV_ALL_READY,
+    COURSE_EV_ALL_ARMED,
+    COURSE_EV_START_DUE,
+    COURSE_EV_END_DUE,
+    COURSE_EV_ALL_STOPPED,
+    COURSE_EV_ALL_TOLD,
+    COURSE_EV_BREAK,
+    COURSE_EVENTS,
+};
+
+/* A hole (CONDUCT_INVALID) is a mistake of ours. */
+static const enum conduct_state next_state[CONDUCT_STATES][COURSE_EVENTS] = {
+    [CONDUCT_PLANNED] =
+        {
+            [COURSE_EV_BEGIN] = CONDUCT_PREPARING,
+            [COURSE_EV_BREAK] = CONDUCT_OVER,
+        },
+    [CONDUCT_PREPARING] =
+        {
+            [COURSE_EV_ALL_READY] = CONDUCT_ARMING,
+            [COURSE_EV_BREAK] = CONDUCT_DRAINING,
+        },
+    [CONDUCT_ARMING] =
+        {
+            [COURSE_EV_ALL_ARMED] = CONDUCT_ARMED,
+            [COURSE_EV_BREAK] = CONDUCT_DRAINING,
+        },
+    [CONDUCT_ARMED] =
+        {
+            [COURSE_EV_START_DUE] = CONDUCT_RUNNING,
+            [COURSE_EV_BREAK] = CONDUCT_DRAINING,
+        },
+    [CONDUCT_RUNNING] =
+        {
+            [COURSE_EV_END_DUE] = CONDUCT_DRAINING,
+            [COURSE_EV_BREAK] = CONDUCT_DRAINING,
+        },
+    [CONDUCT_DRAINING] =
+        {
+            [COURSE_EV_ALL_STOPPED] = CONDUCT_COLLECTED,
+            [COURSE_EV_BREAK] = CONDUCT_DRAINING,
+        },
+    [CONDUCT_COLLECTED] =
+        {
+            [COURSE_EV_ALL_TOLD] = CONDUCT_OVER,
+        },
+};
+
+static void enter(struct conductor *c, enum conduct_state state);
+
+static void handle(struct conductor *c, enum course_event event)
+{
+    enum conduct_state next = next_state[c->phase.state][event];
+
+    assert(next != CONDUCT_INVALID);
+    enter(c, next);
+}
+
+/* ---- Planning ------------------------------------------------------------ */
+
+static bool run_has_host(const struct plan *plan, const struct plan_run *run,
+                         uint32_t host)
+{
+    for (uint32_t i = 0; i < run->target_count; i++)
+        if (plan->targets[run->targets[i].target].host == host)
+            return true;
+    return false;
+}
+
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* The longest that filling may take: that of the host with the most. */
+static uint64_t fill_limit_ns(const struct conductor *c,
+                              const struct plan_run *run)
+{
+    uint64_t most = 0;
+
+    for (uint32_t host = 0; host < c->plan->host_count; host++) {
+        uint64_t bytes = 0;
+
+        for (uint32_t i = 0; i < run->cell_count; i++) {
+            const struct plan_cell *cell = &run->cells[i];
+            uint32_t target = run->targets[cell->target].target;
+
+            if (c->plan->targets[target].host == host)
+                bytes += cell->high - cell->low;
+        }
+        if (bytes > most)
+            most = bytes;
+    }
+    return 60 * NS_PER_S + (most / c->options.fill_bytes_per_s + 1) * NS_PER_S;
+}
+
+static void settle_intervals(struct conductor *c, const struct plan_run *run)
+{
+    struct conduct_phase *phase = &c->phase;
+
+    phase->interval_ns = run->interval_ns;
+    phase->drain_limit_ns = c->options.drain_ns;
+    if (run->kind == PLAN_RUN_FILL) {
+        phase->time_limit_ns = fill_limit_ns(c, run);
+        return;
+    }
+    phase->warmup_intervals = divide_up(run->warmup_ns, run->interval_ns);
+    phase->measured_intervals = divide_up(run->elapsed_ns, run->interval_ns);
+    phase->time_limit_ns =
+        (phase->warmup_intervals + phase->measured_intervals) *
+            run->interval_ns +
+        c->options.grace_ns;
+}
+
+/* A new phase for a host; of the one before, this much is remembered. */
+static void turn_part(struct part *part, uint32_t previous, bool takes_part)
+{
+    part->late = (struct part_late){
+        .phase = previous,
+        .stored = part->stored,
+        .due_ns = CONDUCT_NEVER,
+    };
+    part->state = takes_part ? PART_IDLE : PART_OUT;
+    part->starts_owed = 0;
+    part->probes = 0;
+    part->agent_start_ns = 0;
+    part->start = (struct offset_estimate){0};
+    part->finish = (struct conduct_finish){0};
+    part->stored = 0;
+    part->opened_first_ns = 0;
+    part->opened_last_ns = 0;
+    part->opened_uncertainty_ns = 0;
+    part->reason[0] = '\0';
+}
+
+static void plan_phase(struct conductor *c, uint32_t number, double iops)
+{
+    const struct plan_run *run = &c->plan->runs[number];
+    uint32_t previous =
+        c->state == CAMPAIGN_NEW ? PLAN_NOWHERE : c->phase.number;
+    struct part *part;
+
+    c->changes++;
+    c->phase = (struct conduct_phase){
+        .number = number,
+        .state = CONDUCT_PLANNED,
+        .since_ns = c->now_ns,
+        .iops = iops,
+    };
+    c->planned_ns = c->now_ns + run->pause_ns;
+    c->ending = ENDING_NONE;
+    c->ending_verdict = CONDUCT_COMPLETE;
+    c->why[0] = '\0';
+    c->stop_after = 0;
+    c->tally = TALLY_NOTHING;
+    c->total = (struct conduct_total){0};
+    settle_intervals(c, run);
+    FOR_EACH_PART(c, host, part)
+    {
+        bool takes_part = run_has_host(c->plan, run, host);
+
+        turn_part(part, previous, takes_part);
+        c->phase.host_count += takes_part;
+    }
+}
+
+void course_note_verdict(struct conductor *c, enum conduct_verdict verdict,
+                         const char *reason)
+{
+    if (verdict <= c->verdict)
+        return;
+    c->verdict = verdict;
+    (void)snprintf(c->reason, sizeof(c->reason), "phase %u of %u (%s): %.*s",
+                   c->phase.number + 1, c->plan->run_count,
+                   c->plan->runs[c->phase.number].name, REASON_SIZE - 320,
+                   reason);
+}
+
+void course_end_campaign(struct conductor *c)
+{
+    struct conduct_effect *effect;
+    struct part *part;
+
+    c->state = CAMPAIGN_ENDED;
+    FOR_EACH_PART(c, host, part)
+    {
+        if (part_is_up(part) && part->leased_phase != PLAN_NOWHERE)
+            effect_add_host(c, CONDUCT_DO_RELEASE, host);
+    }
+    effect = effect_add(c, CONDUCT_CAMPAIGN_ENDED);
+    effect->verdict = c->verdict;
+    effect->reason = effect_text(c, c->reason);
+}
+
+static void skip_phases(struct conductor *c, uint32_t number, uint32_t count,
+                        const char *reason)
+{
+    struct conduct_effect *effect;
+
+    if (count == 0)
+        return;
+    effect = effect_add(c, CONDUCT_PHASE_SKIPPED);
+    effect->phase = number;
+    effect->count = count;
+    effect->reason = effect_text(c, reason);
+}
+
+void course_plan(struct conductor *c, uint32_t number)
+{
+    struct diag diag = {0};
+    uint32_t first = number;
+    double iops = 0;
+    int err = 0;
+
+    for (; number < c->plan->run_count; number++) {
+        err = curve_rate(&c->curve, &c->plan->runs[number].rate, &iops, &diag);
+        if (err != -ECANCELED)
+            break;
+    }
+    skip_phases(c, first, number - first, diag.text);
+    if (number == c->plan->run_count) {
+        course_end_campaign(c);
+        return;
+    }
+    plan_phase(c, number, iops);
+    if (err < 0)
+        course_break(c, ENDING_FAILED, "%s", diag.text);
+}
+
+uint32_t course_required(const struct conductor *c)
+{
+    uint32_t all = c->phase.host_count;
+    double wanted = all;
+
+    if (c->options.require == CONDUCT_REQUIRE_COUNT)
+        wanted = c->options.require_value;
+    if (c->options.require == CONDUCT_REQUIRE_PERCENT)
+        wanted = ceil(all * c->options.require_value / 100);
+    if (wanted < 1)
+        return 1;
+    return wanted < all ? (uint32_t)wanted : all;
+}
+
+bool course_is_open(const struct conductor *c)
+{
+    if (c->phase.state == CONDUCT_COLLECTED)
+        return c->now_ns < c->phase.since_ns + c->options.collect_ns;
+    return c->phase.state >= CONDUCT_ARMED &&
+           c->phase.state < CONDUCT_COLLECTED;
+}
+
+/* ---- Planned ------------------------------------------------------------- */
+
+static bool is_there(const struct part *part)
+{
+    return part->state == PART_IDLE && part_is_up(part) &&
+           part->holds == PLAN_NOWHERE;
+}
+
+static bool is_missing(const struct part *part)
+{
+    return part->state == PART_IDLE && !is_there(part);
+}
+
+static void step_planned(struct conductor *c)
+{
+    uint32_t there = part_count(c, is_there);
+
+    if (c->now_ns < c->planned_ns)
+        return;
+    if (there < c->phase.host_count &&
+        c->now_ns < c->planned_ns + c->options.host_wait_ns)
+        return;
+    if (there >= course_required(c)) {
+        handle(c, COURSE_EV_BEGIN);
+        return;
+    }
+
+    char names[TEXT_SIZE];
+
+    verdict_names(c, is_missing, names);
+    course_break(
+        c, ENDING_FAILED, "%u of %u hosts are there; missing after %llu s: %s",
+        there, c->phase.host_count,
+        (unsigned long long)(c->options.host_wait_ns / NS_PER_S), names);
+}
+
+/* ---- Preparing and arming -------------------------------------------------
+ */
+
+static void enter_preparing(struct conductor *c)
+{
+    struct part *part;
+
+    effect_add(c, CONDUCT_PHASE_BEGAN)->iops = c->phase.iops;
+    FOR_EACH_PART(c, host, part)
+    {
+        if (is_there(part))
+            order_prepare(c, host);
+        else if (part->state == PART_IDLE && part_is_up(part))
+            part_give_up(c, host, "it still had work of an earlier phase");
+        else if (part->state == PART_IDLE)
+            part_give_up(c, host, "not connected");
+    }
+}
+
+static bool has_failed(const struct part *part)
+{
+    return part->state == PART_REFUSED || part->state == PART_FINISHED ||
+           part->state == PART_COLLECTED;
+}
+
+static bool is_gone(const struct part *part)
+{
+    return part->state == PART_GONE;
+}
+
+static bool is_not_ready(const struct part *part)
+{
+    return part_is_starter(part) &&
+           (!part_is_up(part) || part->state != PART_READY);
+}
+
+/* Before the start, a host that says no breaks the phase, as do too few. */
+static bool break_if_short(struct conductor *c)
+{
+    struct part *part;
+
+    FOR_EACH_PART(c, host, part)
+    {
+        if (!has_failed(part))
+            continue;
+        course_break(c, ENDING_FAILED, "%s: %s", part_label(c, host),
+                     part->reason);
+        return true;
+    }
+    if (part_count(c, part_is_starter) >= course_required(c))
+        return false;
+
+    char names[TEXT_SIZE];
+
+    verdict_names(c, is_gone, names);
+    course_break(c, ENDING_FAILED, "too few hosts are left: without %s", names);
+    return true;
+}
+
+static uint64_t prepare_limit_ns(const struct conductor *c)
+{
+    const struct plan_run *run = &c->plan->runs[c->phase.number];
+
+    return c->phase.since_ns + c->options.prepare_ns +
+           run->target_count * c->options.prepare_target_ns;
+}
+
+static void step_preparing(struct conductor *c)
+{
+    uint32_t starters = part_count(c, part_is_starter);
+    uint32_t waiting = part_count(c, is_not_ready);
+    char names[TEXT_SIZE];
+    struct part *part;
+
+    if (break_if_short(c))
+        return;
+    if (waiting == 0) {
+        handle(c, COURSE_EV_ALL_READY);
+        return;
+    }
+    if (c->now_ns < prepare_limit_ns(c))
+        return;
+    verdict_names(c, is_not_ready, names);
+    if (starters - waiting < course_required(c)) {
+        course_break(
+            c, ENDING_FAILED, "%u of %u hosts are ready; not after %llu s: %s",
+            starters - waiting, c->phase.host_count,
+            (unsigned long long)((c->now_ns - c->phase.since_ns) / NS_PER_S),
+            names);
+        return;
+    }
+    FOR_EACH_PART(c, host, part)
+    {
+        if (!is_not_ready(part))
+            continue;
+        order_abort(c, host, "the phase starts without this host");
+        part_give_up(c, host, "not ready in time");
+    }
+}
+
+static void step_arming(struct conductor *c)
+{
+    if (break_if_short(c))
+        return;
+    if (barrier_is_armed(c))
+        handle(c, COURSE_EV_ALL_ARMED);
+    else
+        barrier_step(c);
+}
+
+static void enter_armed(struct conductor *c)
+{
+    struct conduct_phase *phase = &c->phase;
+    uint64_t intervals = phase->warmup_intervals + phase->measured_intervals;
+    struct conduct_effect *effect;
+    uint64_t uncertainty = 0;
+    struct part *part;
+
+    FOR_EACH_PART(c, host, part)
+    {
+        if (!part_is_starter(part))
+            continue;
+        order_go(c, host);
+        if (part->start.uncertainty_ns > uncertainty)
+            uncertainty = part->start.uncertainty_ns;
+    }
+    if (phase->measured_intervals > 0)
+        phase->end_ns = phase->start_ns + intervals * phase->interval_ns;
+    c->tally = TALLY_WAITING;
+    effect = effect_add(c, CONDUCT_PHASE_STARTED);
+    effect->at_ns = phase->start_ns;
+    effect->uncertainty_ns = uncertainty;
+}
+
+static void step_armed(struct conductor *c)
+{
+    if (c->now_ns >= c->phase.start_ns)
+        handle(c, COURSE_EV_START_DUE);
+}
+
+/* ---- Running and draining --------------------------------------------------
+ */
+
+static void step_running(struct conductor *c)
+{
+    const struct conduct_phase *phase = &c->phase;
+
+    if (part_count(c, part_is_busy) == 0 ||
+        (phase->end_ns != 0 && c->now_ns >= phase->end_ns))
+        handle(c, COURSE_EV_END_DUE);
+    else if (c->now_ns >= phase->start_ns + phase->time_limit_ns)
+        course_break(c, ENDING_FAILED, "not done after %llu s",
+                     (unsigned long long)(phase->time_limit_ns / NS_PER_S));
+}
+
+static void abort_all(struct conductor *c, const char *reason)
+{
+    struct part *part;
+
+    FOR_EACH_PART(c, host, part)
+    {
+        if (part_is_busy(part) && part->state != PART_STOPPING)
+            order_abort(c, host, reason);
+    }
+}
+
+static void enter_draining(struct conductor *c)
+{
+    if (c->ending == ENDING_FAILED || c->ending == ENDING_INTERRUPTED)
+        abort_all(c, c->why);
+}
+
+static uint64_t drain_limit_ns(const struct conductor *c)
+{
+    return c->phase.since_ns + c->options.drain_ns + c->options.grace_ns;
+}
+
+static void step_draining(struct conductor *c)
+{
+    if (part_count(c, part_is_busy) == 0)
+        handle(c, COURSE_EV_ALL_STOPPED);
+    else if (c->now_ns >= drain_limit_ns(c))
+        abort_all(c, "the phase is over and its drain limit has passed");
+}
+
+/* ---- Collecting ------------------------------------------------------------
+ */
+
+static bool is_owing(const struct part *part)
+{
+    return part->state == PART_FINISHED || part_is_busy(part);
+}
+
+static void give_up_rows(struct conductor *c)
+{
+    struct part *part;
+
+    FOR_EACH_PART(c, host, part)
+    {
+        if (part->state != PART_FINISHED)
+            continue;
+        part_give_up(c, host, "its rows from interval %llu on did not come",
+                     (unsigned long long)part->stored);
+        order_acknowledge(c, host, c->phase.number, part_rows(part));
+        if (part_is_up(part))
+            part->holds = PLAN_NOWHERE;
+    }
+}
+
+static void step_collecting(struct conductor *c)
+{
+    if (part_count(c, is_owing) == 0) {
+        c->tally = TALLY_ASKED;
+        effect_add(c, CONDUCT_DO_TOTAL);
+    } else if (c->now_ns >= c->phase.since_ns + c->options.collect_ns) {
+        give_up_rows(c);
+    }
+}
+
+static uint64_t tally_limit_ns(const struct conductor *c)
+{
+    return c->phase.since_ns + 2 * c->options.collect_ns;
+}
+
+static void step_collected(struct conductor *c)
+{
+    switch (c->tally) {
+    case TALLY_NOTHING:
+        if (part_count(c, is_owing) == 0)
+            handle(c, COURSE_EV_ALL_TOLD);
+        break;
+    case TALLY_WAITING:
+        step_collecting(c);
+        break;
+    case TALLY_ASKED:
+        if (c->now_ns < tally_limit_ns(c))
+            break;
+        course_break(c, ENDING_FAILED, "the store did not add the phase up");
+        break;
+    case TALLY_TOLD:
+        if (part_count(c, part_is_busy) == 0)
+            handle(c, COURSE_EV_ALL_TOLD);
+        break;
+    }
+}
+
+/* ---- Over ------------------------------------------------------------------
+ */
+
+static void enter_over(struct conductor *c)
+{
+    const struct plan_run *run = &c->plan->runs[c->phase.number];
+    char reason[REASON_SIZE];
+    enum conduct_verdict verdict = verdict_of_phase(c, reason);
+    struct conduct_effect *effect = effect_add(c, CONDUCT_PHASE_ENDED);
+
+    effect->verdict = verdict;
+    effect->reason = effect_text(c, reason);
+    verdict_spread(c, &effect->spread_ns, &effect->uncertainty_ns);
+    course_note_verdict(c, verdict, reason);
+    if (run->kind == PLAN_RUN_MEASURE)
+        curve_note(&c->curve, &run->rate, c->total.iops,
+                   verdict == CONDUCT_COMPLETE);
+}
+
+static bool is_last(const struct conductor *c)
+{
+    return c->state == CAMPAIGN_STOPPING || c->ending == ENDING_FAILED ||
+           (c->ending == ENDING_EARLY && c->ending_verdict >= CONDUCT_FAILED);
+}
+
+static void step_over(struct conductor *c)
+{
+    uint32_t next = c->phase.number + 1;
+
+    if (c->state == CAMPAIGN_STOPPING && next < c->plan->run_count)
+        course_note_verdict(c, CONDUCT_INTERRUPTED, c->who);
+    if (is_last(c))
+        course_end_campaign(c);
+    else
+        course_plan(c, next);
+}
+
+/* ---- The machine -----------------------------------------------------------
+ */
+
+static void enter(struct conductor *c, enum conduct_state state)
+{
+    static void (*const entering[CONDUCT_STATES])(struct conductor * c) = {
+        [CONDUCT_PREPARING] = enter_preparing,
+        [CONDUCT_ARMING] = barrier_begin,
+        [CONDUCT_ARMED] = enter_armed,
+        [CONDUCT_DRAINING] = enter_draining,
+        [CONDUCT_OVER] = enter_over,
+    };
+
+    c->changes++;
+    c->phase.state = state;
+    c->phase.since_ns = c->now_ns;
+    if (entering[state] != NULL)
+        entering[state](c);
+}
+
+void course_step(struct conductor *c)
+{
+    static void (*const steps[CONDUCT_STATES])(struct conductor * c) = {
+        [CONDUCT_PLANNED] = step_planned,
+        [CONDUCT_PREPARING] = step_preparing,
+        [CONDUCT_ARMING] = step_arming,
+        [CONDUCT_ARMED] = step_armed,
+        [CONDUCT_RUNNING] = step_running,
+        [CONDUCT_DRAINING] = step_draining,
+        [CONDUCT_COLLECTED] = step_collected,
+        [CONDUCT_OVER] = step_over,
+    };
+    uint32_t before;
+
+    do {
+        before = c->changes;
+        if (c->state != CAMPAIGN_NEW && c->state != CAMPAIGN_ENDED)
+            steps[c->phase.state](c);
+    } while (before != c->changes);
+}
+
+void course_break(struct conductor *c, enum phase_ending ending,
+                  const char *format, ...)
+{
+    va_list args;
+
+    if (c->ending == ENDING_FAILED || c->ending == ENDING_INTERRUPTED)
+        return;
+    c->ending = ending;
+    va_start(args, format);
+    (void)vsnprintf(c->why, sizeof(c->why), format, args);
+    va_end(args);
+    if (c->phase.state == CONDUCT_COLLECTED) {
+        c->tally = TALLY_TOLD; /* no longer waited for */
+        c->changes++;
+        return;
+    }
+    if (c->phase.state == CONDUCT_PLANNED)
+        effect_add(c, CONDUCT_PHASE_BEGAN)->iops = c->phase.iops;
+    handle(c, COURSE_EV_BREAK);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_to_be_aborted(const struct part *part)
+{
+    return part_is_busy(part) && part->state != PART_STOPPING;
+}
+
+uint64_t course_due_ns(const struct conductor *c)
+{
+    const struct conduct_phase *phase = &c->phase;
+    uint64_t limit = phase->start_ns + phase->time_limit_ns;
+
+    switch (phase->state) {
+    case CONDUCT_PLANNED:
+        return c->now_ns < c->planned_ns
+                   ? c->planned_ns
+                   : c->planned_ns + c->options.host_wait_ns;
+    case CONDUCT_PREPARING:
+        return prepare_limit_ns(c);
+    case CONDUCT_ARMING:
+        return barrier_due_ns(c);
+    case CONDUCT_ARMED:
+        return phase->start_ns;
+    case CONDUCT_RUNNING:
+        return phase->end_ns != 0 ? earlier(phase->end_ns, limit) : limit;
+    case CONDUCT_DRAINING:
+        return part_count(c, is_to_be_aborted) > 0 ? drain_limit_ns(c)
+                                                   : CONDUCT_NEVER;
+    case CONDUCT_COLLECTED:
+        if (c->tally == TALLY_ASKED)
+            return tally_limit_ns(c);
+        return course_is_open(c) ? phase->since_ns + c->options.collect_ns
+                                 : CONDUCT_NEVER;
+    case CONDUCT_OVER:
+    case CONDUCT_INVALID:
+    case CONDUCT_STATES:
+        break;
+    }
+    return CONDUCT_NEVER;
+}
