@@ -129,8 +129,6 @@ struct plan_target {
     bool size_given;     /* a missing file may be made */
     bool written;        /* by some run of the campaign, a fill included */
     uint32_t xfer_max;   /* largest transfer of the campaign on its sd */
-    uint32_t slice;      /* of the sd's `slices` hosts, this is the slice-th */
-    uint32_t slices;
     struct plan_facts facts;
     struct language_place place; /* of its lun= */
 };
@@ -159,24 +157,28 @@ struct plan_run_target {
     bool write;          /* this run writes to it */
 };
 
-/*
- * range= as asked: per cent of the target where is_percent, else bytes.  `high`
- * 0: all of it.  A per cent `high` above 100 goes round to the start.
- */
+/* range= as asked: each edge in per cent of the target or in bytes.  `high` 0:
+ * to the end. */
 struct plan_range {
+    bool low_is_percent;
+    bool high_is_percent;
     double low;
     double high;
-    bool is_percent;
 };
 
-/* One workload on one target in one run. */
+/*
+ * One workload on one target in one run.  Sequential work on an sd that several
+ * hosts share is cut into `slices` equal parts, of which this host has number
+ * `slice`, from 0.
+ */
 struct plan_cell {
     uint32_t workload; /* index into plan_run.workloads */
     uint32_t target;   /* index into plan_run.targets */
     double share;      /* of the run's rate; all cells of a run add up to 1 */
     struct plan_range range;
-    bool sliced;  /* sequential: only this host's slice of the region */
-    uint64_t low; /* region in bytes; high 0: unknown before placement */
+    uint32_t slice;
+    uint32_t slices; /* 1: not cut */
+    uint64_t low;    /* region in bytes; high 0: unknown before placement */
     uint64_t high;
 };
 

@@ -1,0 +1,470 @@
+/*
+ * apply_rd.c - rd=.
+ */
+#include "controller/language/apply.h"
+
+#include "common/arena.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#define SECONDS_MAX 1e9 /* 31 years */
+#define RATE_MAX    1e9
+
+void apply_defaults(struct building *building)
+{
+    static const struct definition_size size = {4096, 100};
+
+    building->sd_default.sd.threads = 8;
+    building->wd_default.name = "default";
+    building->wd_default.sizes = &size;
+    building->wd_default.size_count = 1;
+    building->wd_default.read_percent = 100;
+    building->wd_default.seek_percent = 100;
+    building->rd_default.rd.elapsed_ns = 30 * NS_PER_S;
+    building->rd_default.rd.interval_ns = NS_PER_S;
+}
+
+/* ---- what runs where ---- */
+
+APPLY(apply_rd_wd)
+{
+    struct rd_building *building = definition;
+
+    if (building->wds_given)
+        return value_error(reading, parameter, NULL,
+                           "wd= is given twice; several workloads are "
+                           "wd=(a,b)");
+    building->wds_given = true;
+    return value_names(reading, parameter, &building->rd.wds);
+}
+
+APPLY(apply_rd_sd)
+{
+    struct rd_building *building = definition;
+    struct definition_rd *rd = &building->rd;
+    const char *text = parameter->values[0].text;
+    static const char sets[] = "setsof";
+    struct number number = {0};
+    int err = value_names(reading, parameter, &rd->sds);
+
+    if (err < 0)
+        return err;
+    rd->spread = SPREAD_NAMES;
+    if (parameter->count > 1)
+        return 0;
+    if (strcmp(text, "range") == 0) {
+        rd->spread = SPREAD_RANGE;
+    } else if (strcmp(text, "single") == 0) {
+        rd->spread = SPREAD_SETS;
+        rd->spread_size = 1;
+    } else if (strncmp(text, sets, strlen(sets)) == 0 &&
+               number_parse(text + strlen(sets), UNIT_COUNT, &number) == 0) {
+        if (number.value < 1 || number.value > 65536)
+            return value_error(reading, parameter, NULL,
+                               "sd=%s: sets hold one sd or more", text);
+        rd->spread = SPREAD_SETS;
+        rd->spread_size = (uint32_t)number.value;
+    }
+    return 0;
+}
+
+/* ---- rates ---- */
+
+static int read_rate(struct reading *reading, const struct parameter *parameter,
+                     const struct number *number, struct definition_rate *ret)
+{
+    if (number->value <= 0 || number->value > RATE_MAX)
+        return value_error(reading, parameter, number->token,
+                           "iorate=%s is not a rate above 0%s",
+                           number->token->text,
+                           number->value > 0 ? " and up to 1000000000" : "");
+    *ret = (struct definition_rate){
+        .kind = number->is_percent ? DEFINITION_RATE_OBSERVED
+                                   : DEFINITION_RATE_FIXED,
+        .value = number->value,
+    };
+    return 0;
+}
+
+/* Numbers, and max among them; ranges only between numbers. */
+static int read_rates(struct reading *reading,
+                      const struct parameter *parameter,
+                      struct definition_rate **ret_rates, uint32_t *ret_count)
+{
+    struct definition_rate *rates = NULL;
+    uint32_t count = 0, capacity = 0;
+    uint32_t i = 0;
+
+    while (i < parameter->count) {
+        struct parameter part = *parameter;
+        struct number *numbers = NULL;
+        uint32_t number_count = 0;
+        uint32_t length = 0;
+        int err;
+
+        while (i + length < parameter->count &&
+               strcasecmp(parameter->values[i + length].text, "max") != 0)
+            length++;
+        part.values = &parameter->values[i];
+        part.count = length;
+        err =
+            value_numbers(reading, &part, UNIT_COUNT, &numbers, &number_count);
+        for (uint32_t k = 0; k < number_count + 1 && err == 0; k++) {
+            struct definition_rate rate = {.kind = DEFINITION_RATE_MAX};
+
+            if (k == number_count && i + length == parameter->count)
+                break; /* no max behind these */
+            if (k < number_count)
+                err = read_rate(reading, parameter, &numbers[k], &rate);
+            if (err == 0)
+                err = reading_grow(reading, &rates, count, &capacity,
+                                   sizeof(rate));
+            if (err == 0)
+                rates[count++] = rate;
+        }
+        if (err < 0)
+            return err;
+        i += length + 1;
+    }
+    *ret_rates = rates;
+    *ret_count = count;
+    return 0;
+}
+
+static int set_rates(struct definition_rd *rd, struct definition_rate *rates,
+                     uint32_t count, const struct parameter *parameter)
+{
+    rd->rates = rates;
+    rd->rate_count = count;
+    rd->rate_place = parameter->place;
+    return 0;
+}
+
+APPLY(apply_rd_iorate)
+{
+    struct rd_building *building = definition;
+    struct definition_rd *rd = &building->rd;
+    struct definition_rate *rates = NULL;
+    uint32_t count = 0;
+    int err;
+
+    if (parameter->count == 1 &&
+        strcasecmp(parameter->values[0].text, "curve") == 0) {
+        rates = ARENA_NEW(reading->arena, struct definition_rate);
+        if (rates == NULL)
+            return -ENOMEM;
+        rates->kind = DEFINITION_RATE_CURVE;
+        return set_rates(rd, rates, 1, parameter);
+    }
+    if (parameter->count == 1 &&
+        strcasecmp(parameter->values[0].text, "find") == 0)
+        return value_not_yet(reading, parameter, "find");
+    err = read_rates(reading, parameter, &rates, &count);
+    if (err < 0)
+        return err;
+    if (count == 1 && rd->rate_count > 1) {
+        language_report_add(reading->report, LANGUAGE_WARNING,
+                            &parameter->place,
+                            "give this rd= a list too, or take the list out of "
+                            "rd=default",
+                            "the list of iorate= in line %u stays in force, as "
+                            "in vdbench: a single value does not end it",
+                            rd->rate_place.line);
+        return 0;
+    }
+    return set_rates(rd, rates, count, parameter);
+}
+
+APPLY(apply_rd_curve)
+{
+    struct rd_building *building = definition;
+    struct number *numbers;
+    uint32_t count;
+    double *points;
+    int err = value_numbers(reading, parameter, UNIT_COUNT, &numbers, &count);
+
+    if (err < 0)
+        return err;
+    points = ARENA_ARRAY(reading->arena, count, double);
+    if (points == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        points[i] = trunc(numbers[i].value);
+        if (points[i] < 1 || points[i] > 1000)
+            return value_error(reading, parameter, numbers[i].token,
+                               "curve=%s is not a percentage from 1 to 1000",
+                               numbers[i].token->text);
+        if (points[i] != numbers[i].value)
+            language_report_add(reading->report, LANGUAGE_WARNING,
+                                &numbers[i].token->place, NULL,
+                                "curve=%s counts as %g, as in vdbench",
+                                numbers[i].token->text, points[i]);
+    }
+    building->rd.curve = points;
+    building->rd.curve_count = count;
+    return 0;
+}
+
+APPLY(apply_rd_distribution)
+{
+    static const struct {
+        const char *word;
+        enum definition_arrival arrival;
+        bool works;
+    } words[] = {
+        {"exponential", DEFINITION_EXPONENTIAL, true},
+        {"uniform", DEFINITION_UNIFORM, true},
+        {"deterministic", DEFINITION_DETERMINISTIC, true},
+        {"variable", DEFINITION_EXPONENTIAL, false},
+        {"spike", DEFINITION_EXPONENTIAL, false},
+    };
+    struct rd_building *building = definition;
+
+    for (uint32_t i = 0; i < parameter->count; i++) {
+        const struct token *token = &parameter->values[i];
+        size_t length = strlen(token->text);
+        bool known = false;
+
+        for (size_t k = 0; k < ARRAY_LENGTH(words) && !known; k++) {
+            known = strncasecmp(words[k].word, token->text, length) == 0;
+            if (known && !words[k].works)
+                value_not_yet(reading, parameter, words[k].word);
+            else if (known)
+                building->rd.arrival = words[k].arrival;
+        }
+        if (!known)
+            return value_error(reading, parameter, token,
+                               "distribution=%s is neither exponential, "
+                               "uniform nor deterministic",
+                               token->text);
+    }
+    return 0;
+}
+
+/* ---- times ---- */
+
+/* Whole seconds, as in vdbench; with s, ms or us to the nanosecond. */
+static int read_time(struct reading *reading, const struct parameter *parameter,
+                     uint64_t *ret_ns, struct language_place *ret_place)
+{
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_SECONDS, &number);
+
+    if (err < 0)
+        return err;
+    if (number.is_percent || number.value < 0 || number.value > SECONDS_MAX)
+        return value_error(reading, parameter, number.token,
+                           "%s=%s is not a time", parameter->kind->name,
+                           number.token->text);
+    if (!number.is_exact && number.value != trunc(number.value)) {
+        language_report_add(
+            reading->report, LANGUAGE_WARNING, &number.token->place,
+            "with s or ms behind it, the fraction counts",
+            "%s=%s counts as %g seconds, as in vdbench", parameter->kind->name,
+            number.token->text, trunc(number.value));
+        number.value = trunc(number.value);
+    }
+    *ret_ns = (uint64_t)llround(number.value * 1e9);
+    *ret_place = number.token->place;
+    return 0;
+}
+
+APPLY(apply_rd_elapsed)
+{
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
+
+    return read_time(reading, parameter, &rd->elapsed_ns, &rd->elapsed_place);
+}
+
+APPLY(apply_rd_interval)
+{
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
+
+    return read_time(reading, parameter, &rd->interval_ns, &rd->interval_place);
+}
+
+APPLY(apply_rd_warmup)
+{
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
+
+    return read_time(reading, parameter, &rd->warmup_ns, &rd->warmup_place);
+}
+
+APPLY(apply_rd_pause)
+{
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
+    struct language_place place;
+
+    return read_time(reading, parameter, &rd->pause_ns, &place);
+}
+
+APPLY(apply_rd_openflags)
+{
+    struct rd_building *building = definition;
+
+    return apply_openflags(reading, &building->rd.open, parameter);
+}
+
+/* ---- loops ---- */
+
+static enum definition_loop_kind loop_kind(const struct parameter *parameter)
+{
+    static const char *const names[LOOP_KINDS] = {
+        [LOOP_XFERSIZE] = "xfersize", [LOOP_THREADS] = "threads",
+        [LOOP_RDPCT] = "rdpct",       [LOOP_RHPCT] = "rhpct",
+        [LOOP_WHPCT] = "whpct",       [LOOP_SEEKPCT] = "seekpct",
+        [LOOP_HITAREA] = "hitarea",   [LOOP_COMPRATIO] = "compratio",
+    };
+    const char *name = parameter->kind->name;
+
+    if (strncmp(name, "for", 3) == 0)
+        name += 3;
+    for (int i = 0; i < LOOP_KINDS; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum definition_loop_kind)i;
+    return LOOP_KINDS; /* the table names nothing else */
+}
+
+/* One value of a loop, as the engine can run it. */
+static int check_loop_value(struct reading *reading,
+                            const struct parameter *parameter,
+                            enum definition_loop_kind kind,
+                            const struct number *number)
+{
+    switch (kind) {
+    case LOOP_XFERSIZE:
+        return check_transfer(reading, parameter, number);
+    case LOOP_THREADS:
+        return check_threads(reading, parameter, number);
+    case LOOP_SEEKPCT:
+        if (number->value == -1)
+            return 0; /* eof */
+        return check_percentage(reading, parameter, number);
+    case LOOP_RDPCT:
+    case LOOP_RHPCT:
+    case LOOP_WHPCT:
+        return check_percentage(reading, parameter, number);
+    case LOOP_HITAREA:
+    case LOOP_COMPRATIO:
+    case LOOP_KINDS:
+        break;
+    }
+    if (number->value <= 0)
+        return value_error(reading, parameter, number->token,
+                           "%s=%s must be above 0", parameter->kind->name,
+                           number->token->text);
+    return 0;
+}
+
+/* The same loop a second time replaces the first, and goes innermost. */
+static void put_loop(struct definition_rd *rd,
+                     const struct definition_loop *loop)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < rd->loop_count; i++)
+        if (rd->loops[i].kind != loop->kind)
+            rd->loops[kept++] = rd->loops[i];
+    rd->loops[kept++] = *loop;
+    rd->loop_count = kept;
+}
+
+static bool is_word(const struct parameter *parameter)
+{
+    struct number number = {0};
+    const char *text = parameter->values[0].text;
+
+    return parameter->count == 1 && strpbrk(text, "0123456789") == NULL &&
+           number_parse(text, UNIT_BYTES, &number) < 0;
+}
+
+APPLY(apply_rd_loop)
+{
+    struct rd_building *building = definition;
+    struct definition_loop loop = {.kind = loop_kind(parameter),
+                                   .place = parameter->place};
+    struct number *numbers;
+    double *values;
+    int err;
+
+    if (loop.kind == LOOP_SEEKPCT && is_word(parameter))
+        return value_error(reading, parameter, &parameter->values[0],
+                           "on rd=, seekpct= takes numbers: 0 for seq, 100 for "
+                           "random, -1 for eof");
+    err = value_numbers(reading, parameter,
+                        loop.kind == LOOP_THREADS ? UNIT_COUNT : UNIT_BYTES,
+                        &numbers, &loop.count);
+    if (err < 0)
+        return err;
+    values = ARENA_ARRAY(reading->arena, loop.count, double);
+    if (values == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < loop.count; i++) {
+        err = check_loop_value(reading, parameter, loop.kind, &numbers[i]);
+        if (err < 0)
+            return err;
+        values[i] = numbers[i].value;
+        if (loop.kind == LOOP_THREADS)
+            values[i] = trunc(values[i]);
+    }
+    loop.values = values;
+    put_loop(&building->rd, &loop);
+    return 0;
+}
+
+/* A loop of which only one value is what Lockstep does anyway. */
+static int neutral_loop(struct reading *reading, void *definition,
+                        const struct parameter *parameter, double neutral)
+{
+    struct rd_building *building = definition;
+    int err = apply_rd_loop(reading, definition, parameter);
+    const struct definition_loop *loop;
+
+    if (err < 0)
+        return err;
+    loop = &building->rd.loops[building->rd.loop_count - 1];
+    for (uint32_t i = 0; i < loop->count; i++)
+        if (loop->values[i] != neutral)
+            return value_not_yet(reading, parameter, NULL);
+    return 0;
+}
+
+APPLY(apply_rd_hit_loop)
+{
+    return neutral_loop(reading, definition, parameter, 0);
+}
+
+APPLY(apply_rd_compression_loop)
+{
+    return neutral_loop(reading, definition, parameter, 1);
+}
+
+int apply_rd(struct building *building, const struct stanza *stanza)
+{
+    struct reading *reading = building->reading;
+    const struct token *name = apply_name(building, stanza);
+    struct rd_building rd = building->rd_default;
+    int err = 0;
+
+    if (name == NULL)
+        return 0;
+    rd.rd.name = name->text;
+    rd.rd.place = name->place;
+    rd.wds_given = false;
+    for (uint32_t i = 0; i < stanza->count && err == 0; i++)
+        err = apply_parameter(building, &rd, &stanza->parameters[i]);
+    if (err < 0)
+        return err;
+    if (strcmp(name->text, "default") == 0) {
+        building->rd_default = rd;
+        return 0;
+    }
+    err = reading_grow(reading, &building->rds, building->rd_count,
+                       &building->rd_capacity, sizeof(rd.rd));
+    if (err == 0)
+        building->rds[building->rd_count++] = rd.rd;
+    return err;
+}

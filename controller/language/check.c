@@ -1,0 +1,313 @@
+/*
+ * check.c - definitions against each other: names that are defined, defined
+ * once and known; times that fit together; what is missing.
+ */
+#include "controller/language/internal.h"
+
+#include "common/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTERVAL_MIN_NS (100 * NS_PER_MS)
+#define SUGGESTIONS_MAX 50u
+
+bool definitions_match(const char *pattern, const char *name)
+{
+    size_t length = strlen(pattern);
+
+    if (length > 0 && pattern[length - 1] == '*')
+        return strncmp(pattern, name, length - 1) == 0;
+    return strcmp(pattern, name) == 0;
+}
+
+/* ---- names ---- */
+
+/* Everything of one kind that has a name. */
+struct named {
+    const char *kind; /* "sd" */
+    const char **names;
+    const struct language_place **places;
+    uint32_t *order; /* indices, sorted by name, then as defined */
+    uint32_t count;
+};
+
+static int by_name(const void *a, const void *b, void *names)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const char *const *texts = names;
+    int order = strcmp(texts[x], texts[y]);
+
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+static void named_sort(struct named *named)
+{
+    for (uint32_t i = 0; i < named->count; i++)
+        named->order[i] = i;
+    qsort_r(named->order, named->count, sizeof(*named->order), by_name,
+            named->names);
+}
+
+static void check_twice(struct reading *reading, const struct named *named)
+{
+    for (uint32_t i = 1; i < named->count; i++) {
+        uint32_t first = named->order[i - 1], second = named->order[i];
+
+        if (strcmp(named->names[first], named->names[second]) == 0)
+            language_report_add(
+                reading->report, LANGUAGE_ERROR, named->places[second], NULL,
+                "%s=%s is defined twice, first in line %u", named->kind,
+                named->names[second], named->places[first]->line);
+    }
+}
+
+/* Whether a name is `pattern`, or begins as it does before its '*'. */
+static bool any_match(const struct named *named, const char *pattern)
+{
+    size_t length = strlen(pattern);
+    bool wild = length > 0 && pattern[length - 1] == '*';
+    size_t compared = wild ? length - 1 : length + 1;
+    uint32_t low = 0, high = named->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const char *name = named->names[named->order[middle]];
+        int order = strncmp(name, pattern, compared);
+
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+/* Each of `names` must be, or match, something of its kind. */
+static void check_known(struct reading *reading, const struct named *named,
+                        const struct definition_names *names, const char *of)
+{
+    for (uint32_t i = 0; i < names->count; i++) {
+        const struct definition_name *name = &names->items[i];
+        const char *near = NULL;
+        char hint[128];
+
+        if (any_match(named, name->text))
+            continue;
+        if (reading->report->errors < SUGGESTIONS_MAX)
+            near = suggest(name->text, named->names, named->count);
+        if (near != NULL)
+            (void)snprintf(hint, sizeof(hint), "did you mean %s?", near);
+        if (strchr(name->text, '*') != NULL)
+            language_report_add(reading->report, LANGUAGE_ERROR, &name->place,
+                                NULL, "no %s= matches '%s'%s", named->kind,
+                                name->text, of);
+        else
+            language_report_add(reading->report, LANGUAGE_ERROR, &name->place,
+                                near != NULL ? hint : NULL,
+                                "%s=%s is not defined%s", named->kind,
+                                name->text, of);
+    }
+}
+
+static bool named_init(struct reading *reading, struct named *named,
+                       const char *kind, uint32_t count)
+{
+    named->kind = kind;
+    named->count = count;
+    named->names = ARENA_ARRAY(reading->arena, count, const char *);
+    named->places =
+        ARENA_ARRAY(reading->arena, count, const struct language_place *);
+    named->order = ARENA_ARRAY(reading->arena, count, uint32_t);
+    if (named->names != NULL && named->places != NULL && named->order != NULL)
+        return true;
+    reading->report->out_of_memory = true;
+    return false;
+}
+
+struct all_names {
+    struct named hosts;
+    struct named sds;
+    struct named wds;
+    struct named rds;
+};
+
+static bool collect(struct reading *reading, struct all_names *all)
+{
+    const struct definitions *d = reading->definitions;
+
+    if (!named_init(reading, &all->hosts, "hd", d->host_count) ||
+        !named_init(reading, &all->sds, "sd", d->sd_count) ||
+        !named_init(reading, &all->wds, "wd", d->wd_count) ||
+        !named_init(reading, &all->rds, "rd", d->rd_count))
+        return false;
+    for (uint32_t i = 0; i < d->host_count; i++) {
+        all->hosts.names[i] = d->hosts[i].label;
+        all->hosts.places[i] = &d->hosts[i].place;
+    }
+    for (uint32_t i = 0; i < d->sd_count; i++) {
+        all->sds.names[i] = d->sds[i].name;
+        all->sds.places[i] = &d->sds[i].place;
+    }
+    for (uint32_t i = 0; i < d->wd_count; i++) {
+        all->wds.names[i] = d->wds[i].name;
+        all->wds.places[i] = &d->wds[i].place;
+    }
+    for (uint32_t i = 0; i < d->rd_count; i++) {
+        all->rds.names[i] = d->rds[i].name;
+        all->rds.places[i] = &d->rds[i].place;
+    }
+    named_sort(&all->hosts);
+    named_sort(&all->sds);
+    named_sort(&all->wds);
+    named_sort(&all->rds);
+    return true;
+}
+
+/* Without hd=, the one host is called localhost. */
+static void check_hosts(struct reading *reading, struct all_names *all,
+                        const struct definition_names *names)
+{
+    static const char *local[] = {"localhost"};
+    static uint32_t order[] = {0};
+    static const struct named implicit = {"hd", local, NULL, order, 1};
+
+    check_known(reading, all->hosts.count > 0 ? &all->hosts : &implicit, names,
+                all->hosts.count > 0
+                    ? ""
+                    : ": the file defines no hosts, so there is only "
+                      "localhost");
+}
+
+static void check_references(struct reading *reading, struct all_names *all)
+{
+    const struct definitions *d = reading->definitions;
+
+    for (uint32_t i = 0; i < d->sd_count; i++)
+        for (uint32_t k = 0; k < d->sds[i].path_count; k++)
+            check_hosts(reading, all, &d->sds[i].paths[k].hosts);
+    for (uint32_t i = 0; i < d->wd_count; i++) {
+        check_known(reading, &all->sds, &d->wds[i].sds, "");
+        check_hosts(reading, all, &d->wds[i].hosts);
+    }
+    for (uint32_t i = 0; i < d->rd_count; i++) {
+        check_known(reading, &all->wds, &d->rds[i].wds, "");
+        if (d->rds[i].spread == SPREAD_NAMES)
+            check_known(reading, &all->sds, &d->rds[i].sds, "");
+    }
+}
+
+/* ---- times ---- */
+
+static void override_times(const struct language_input *input,
+                           struct definition_rd *rd)
+{
+    if (input->elapsed_ns > 0)
+        rd->elapsed_ns = input->elapsed_ns;
+    if (input->interval_ns > 0)
+        rd->interval_ns = input->interval_ns;
+    if (input->warmup_given)
+        rd->warmup_ns = input->warmup_ns;
+}
+
+/* interval=0: half of elapsed=, a minute at most. */
+static void default_interval(struct definition_rd *rd)
+{
+    uint64_t half = rd->elapsed_ns / NS_PER_S / 2 * NS_PER_S;
+
+    if (rd->interval_ns == 0)
+        rd->interval_ns = half < 60 * NS_PER_S ? half : 60 * NS_PER_S;
+}
+
+/* The most telling place: the value itself where the file has it. */
+static const struct language_place *
+time_place(const struct language_place *place, const struct definition_rd *rd)
+{
+    return place->file != NULL ? place : &rd->place;
+}
+
+static void check_elapsed(struct reading *reading, struct definition_rd *rd)
+{
+    const struct language_place *place = time_place(&rd->elapsed_place, rd);
+    uint64_t over = rd->elapsed_ns % rd->interval_ns;
+
+    if (rd->elapsed_ns / rd->interval_ns < 2) {
+        language_report_add(reading->report, LANGUAGE_ERROR, place, NULL,
+                            "rd=%s: elapsed=%g is less than two intervals of "
+                            "%g seconds",
+                            rd->name, (double)rd->elapsed_ns / 1e9,
+                            (double)rd->interval_ns / 1e9);
+        return;
+    }
+    if (over == 0)
+        return;
+    rd->elapsed_ns += rd->interval_ns - over;
+    language_report_add(reading->report, LANGUAGE_WARNING, place, NULL,
+                        "rd=%s: elapsed= is rounded up to %g seconds, a "
+                        "multiple of interval=%g",
+                        rd->name, (double)rd->elapsed_ns / 1e9,
+                        (double)rd->interval_ns / 1e9);
+}
+
+static void check_times(struct reading *reading, struct definition_rd *rd)
+{
+    override_times(reading->input, rd);
+    default_interval(rd);
+    if (rd->interval_ns < INTERVAL_MIN_NS) {
+        language_report_add(reading->report, LANGUAGE_ERROR,
+                            time_place(&rd->interval_place, rd), NULL,
+                            "rd=%s: an interval is 100 ms or longer", rd->name);
+        return;
+    }
+    check_elapsed(reading, rd);
+    if (rd->warmup_ns % rd->interval_ns != 0)
+        language_report_add(reading->report, LANGUAGE_ERROR,
+                            time_place(&rd->warmup_place, rd), NULL,
+                            "rd=%s: warmup=%g is not a multiple of "
+                            "interval=%g",
+                            rd->name, (double)rd->warmup_ns / 1e9,
+                            (double)rd->interval_ns / 1e9);
+}
+
+static void check_run(struct reading *reading, struct definition_rd *rd)
+{
+    check_times(reading, rd);
+    if (rd->rate_count == 0)
+        language_report_add(reading->report, LANGUAGE_ERROR, &rd->place, NULL,
+                            "rd=%s has no iorate=", rd->name);
+    if (rd->wds.count == 0 && rd->sds.count == 0)
+        language_report_add(reading->report, LANGUAGE_ERROR, &rd->place, NULL,
+                            "rd=%s has neither wd= nor sd=: there is nothing "
+                            "to do",
+                            rd->name);
+    if (rd->curve_count > 0 && rd->rate_count > 0 &&
+        rd->rates[0].kind != DEFINITION_RATE_CURVE)
+        language_report_add(reading->report, LANGUAGE_WARNING, &rd->place, NULL,
+                            "rd=%s: curve= has no effect without iorate=curve",
+                            rd->name);
+}
+
+void check_definitions(struct reading *reading)
+{
+    struct definitions *d = reading->definitions;
+    struct all_names all;
+
+    if (!collect(reading, &all))
+        return;
+    check_twice(reading, &all.sds);
+    check_twice(reading, &all.wds);
+    check_twice(reading, &all.rds);
+    check_references(reading, &all);
+    for (uint32_t i = 0; i < d->rd_count; i++)
+        check_run(reading, (struct definition_rd *)&d->rds[i]);
+    if (d->rd_count == 0 && reading->report->errors == 0 &&
+        !reading->file_system)
+        language_report_add(
+            reading->report, LANGUAGE_ERROR, NULL, NULL,
+            "%s: no rd= in the file%s: there is nothing to run",
+            reading->input->file_count > 0 ? reading->input->files[0].name : "",
+            reading->input->file_count > 1 ? "s" : "");
+}

@@ -1,0 +1,250 @@
+/*
+ * parameters.c - the one table of parameters.
+ *
+ * A new parameter is a row here and, where it does something, a function in
+ * apply_*.c.  Within a section the order is vdbench's, because an abbreviation
+ * means the first parameter that begins with it.
+ */
+#include "controller/language/apply.h"
+
+#include <string.h>
+
+#define WORKS(section, name, apply, help)                                      \
+    {                                                                          \
+        SECTION_##section, name, false, PARAMETER_WORKS, SHAPE_NUMBERS, apply, \
+            help                                                               \
+    }
+#define WHOLE(section, name, apply, help)                                      \
+    {                                                                          \
+        SECTION_##section, name, true, PARAMETER_WORKS, SHAPE_NUMBERS, apply,  \
+            help                                                               \
+    }
+#define IDLE(section, name, help)                                              \
+    {                                                                          \
+        SECTION_##section, name, false, PARAMETER_NO_EFFECT, SHAPE_WORDS,      \
+            NULL, help                                                         \
+    }
+#define LATER(section, name, shape, help)                                      \
+    {                                                                          \
+        SECTION_##section, name, false, PARAMETER_NOT_YET, SHAPE_##shape,      \
+            NULL, help                                                         \
+    }
+#define LATER_WHOLE(section, name, shape, help)                                \
+    {                                                                          \
+        SECTION_##section, name, true, PARAMETER_NOT_YET, SHAPE_##shape, NULL, \
+            help                                                               \
+    }
+
+/* clang-format off */
+const struct parameter_kind parameter_table[] = {
+    /* General parameters: before the first hd=, sd=, wd= or rd=. */
+    WORKS(GENERAL, "compratio", apply_only_one,
+          "how well written data compress; 1: not at all"),
+    LATER(GENERAL, "compression", NUMBERS, "compratio= in its old form"),
+    IDLE(GENERAL, "compressionseed", "seed of the written data"),
+    LATER_WHOLE(GENERAL, "dedup", WORDS, "all dedup parameters in one"),
+    WORKS(GENERAL, "dedupratio", apply_only_one,
+          "how well written data deduplicate; 1: not at all"),
+    IDLE(GENERAL, "dedupunit", "block size of deduplication"),
+    IDLE(GENERAL, "dedupsets", "number of sets of duplicates"),
+    LATER(GENERAL, "deduphotsets", WORDS, "small sets of duplicates"),
+    LATER(GENERAL, "dedupflipflop", WORDS, "change of duplicates"),
+    LATER(GENERAL, "dedupacross", WORDS, "duplicates over several drives"),
+    IDLE(GENERAL, "dedupmaxkey", "number of duplicates of a block"),
+    IDLE(GENERAL, "port", "port of vdbench's master"),
+    LATER(GENERAL, "pattern", WORDS, "file with data to write"),
+    LATER(GENERAL, "data_errors", WORDS, "errors after which a run ends"),
+    LATER(GENERAL, "dataerrors", WORDS, "data_errors="),
+    IDLE(GENERAL, "swat", "vdbench itself dropped it"),
+    WORKS(GENERAL, "validate", apply_only_no, "data validation"),
+    {SECTION_GENERAL, "journal", true, PARAMETER_WORKS, SHAPE_WORDS,
+     apply_only_no, "journal of data validation"},
+    LATER_WHOLE(GENERAL, "startcmd", WORDS, "command before the first run"),
+    LATER_WHOLE(GENERAL, "start_cmd", WORDS, "startcmd="),
+    LATER_WHOLE(GENERAL, "endcmd", WORDS, "command after the last run"),
+    LATER_WHOLE(GENERAL, "end_cmd", WORDS, "endcmd="),
+    LATER_WHOLE(GENERAL, "heartbeat_error", WORDS,
+                "command when a host is lost"),
+    {SECTION_GENERAL, "debug", true, PARAMETER_NO_EFFECT, SHAPE_WORDS, NULL,
+     "vdbench's own debugging"},
+    IDLE(GENERAL, "unix2windows", "translation of paths"),
+    IDLE(GENERAL, "formatxfersize", "transfer size of a format run"),
+    IDLE(GENERAL, "create_anchors", "file systems only"),
+    WORKS(GENERAL, "formatsds", apply_only_no,
+          "fill file sds before the first run even if they are there"),
+    IDLE(GENERAL, "report", "extra reports"),
+    IDLE(GENERAL, "report_run_totals", "totals of all runs"),
+    IDLE(GENERAL, "histogram", "buckets of vdbench's histogram"),
+    IDLE(GENERAL, "psrset", "Solaris processor sets"),
+    IDLE(GENERAL, "auxreport", "reports of a plug-in"),
+    LATER(GENERAL, "monitor", WORDS, "file that ends runs from outside"),
+    WORKS(GENERAL, "concatenatesds", apply_only_no,
+          "all sds as one large drive"),
+    IDLE(GENERAL, "messagescan", "scan of the system's log"),
+    LATER(GENERAL, "abort_failed_skew", NUMBERS,
+          "end when the skew is not reached"),
+    IDLE(GENERAL, "misc", "vdbench's own tuning"),
+    {SECTION_GENERAL, "pattern_buffer", true, PARAMETER_NO_EFFECT, SHAPE_WORDS,
+     NULL, "size of the pattern's buffer"},
+    {SECTION_GENERAL, "showlba", true, PARAMETER_NO_EFFECT, SHAPE_WORDS, NULL,
+     "trace of addresses"},
+    LATER_WHOLE(GENERAL, "loop", WORDS, "repeat all runs"),
+    IDLE(GENERAL, "timeout", "vdbench's own limit"),
+    IDLE(GENERAL, "ios_per_jvm", "Java"),
+    IDLE(GENERAL, "fwd_thread_adjust", "file systems only"),
+
+    /* hd=: hosts. */
+    WORKS(HD, "system", apply_host_system, "the agent's name or address"),
+    IDLE(HD, "vdbench", "where vdbench is installed"),
+    IDLE(HD, "shell", "how vdbench reaches the host"),
+    IDLE(HD, "user", "as whom"),
+    IDLE(HD, "jvms", "Java machines on the host"),
+    LATER(HD, "clients", NUMBERS, "file systems only"),
+    LATER(HD, "mount", WORDS, "file systems only"),
+    IDLE(HD, "master", "address of vdbench's master"),
+
+    /* sd=: storage. */
+    WORKS(SD, "host", apply_sd_host, "hosts that see it; all by default"),
+    WHOLE(SD, "hd", apply_sd_host, "host="),
+    WORKS(SD, "lun", apply_sd_lun, "device or file"),
+    WORKS(SD, "count", apply_sd_count,
+          "(first,number): so many sds with numbered names and luns"),
+    WORKS(SD, "size", apply_sd_size,
+          "bytes that are used; a missing file is made so long"),
+    WORKS(SD, "threads", apply_sd_threads,
+          "requests at a time, over all its hosts; 8"),
+    IDLE(SD, "hitarea", "bytes that rhpct= and whpct= hit"),
+    LATER(SD, "offset", NUMBERS, "added to every address"),
+    LATER(SD, "align", NUMBERS, "addresses are multiples of it"),
+    IDLE(SD, "kstat", "Solaris"),
+    IDLE(SD, "instance", "Solaris"),
+    LATER(SD, "replay", WORDS, "replay of recorded I/O"),
+    LATER(SD, "journal", WORDS, "journal of data validation"),
+    IDLE(SD, "resetlun", "Solaris"),
+    IDLE(SD, "resetbus", "Solaris"),
+    WORKS(SD, "openflags", apply_sd_openflags,
+          "o_direct, o_dsync, o_sync, fsync"),
+    WORKS(SD, "range", apply_sd_range,
+          "(low,high): the part that is used, in per cent or bytes"),
+    WORKS(SD, "dedupratio", apply_only_one,
+          "how well written data deduplicate; 1: not at all"),
+    IDLE(SD, "dedupunit", "block size of deduplication"),
+    IDLE(SD, "dedupsets", "number of sets of duplicates"),
+    LATER(SD, "deduphotsets", WORDS, "small sets of duplicates"),
+    LATER(SD, "dedupflipflop", WORDS, "change of duplicates"),
+
+    /* wd=: workloads. */
+    WHOLE(WD, "sd", apply_wd_sd, "the sds it runs on"),
+    WORKS(WD, "skew", apply_wd_skew, "its per cent of the run's rate"),
+    WORKS(WD, "xfersize", apply_wd_xfersize,
+          "bytes a request, or (size,percent,size,percent,...); 4k"),
+    WORKS(WD, "readpct", apply_wd_rdpct, "rdpct="),
+    WORKS(WD, "rdpct", apply_wd_rdpct, "per cent of reads; 100"),
+    WORKS(WD, "writepct", apply_wd_wrpct, "per cent of writes"),
+    WORKS(WD, "wrpct", apply_wd_wrpct, "per cent of writes"),
+    WORKS(WD, "range", apply_wd_range, "as on sd=, before which it comes"),
+    LATER(WD, "hotband", NUMBERS, "skewed access to a part"),
+    WORKS(WD, "seekpct", apply_wd_seekpct,
+          "per cent of requests that go elsewhere: 0 or seq, 100 or random; "
+          "eof: sequential to the end"),
+    LATER(WD, "stride", NUMBERS, "distance between sequential requests"),
+    LATER(WD, "priority", NUMBERS, "order of workloads"),
+    LATER(WD, "iorate", NUMBERS, "a rate of its own"),
+    WORKS(WD, "rhpct", apply_only_zero, "per cent of reads in hitarea="),
+    WORKS(WD, "whpct", apply_only_zero, "per cent of writes in hitarea="),
+    WORKS(WD, "host", apply_wd_host, "hosts it runs on; all by default"),
+    WHOLE(WD, "hd", apply_wd_host, "host="),
+    WORKS(WD, "openflags", apply_wd_openflags,
+          "as on sd=, before which it comes"),
+    LATER_WHOLE(WD, "user", WORDS, "a Java class"),
+    LATER(WD, "threads", NUMBERS, "with concatenatesds= only"),
+    LATER(WD, "streams", NUMBERS, "sequential streams"),
+
+    /* rd=: runs. */
+    WHOLE(RD, "wd", apply_rd_wd, "the workloads that run"),
+    WHOLE(RD, "sd", apply_rd_sd,
+          "sds in place of the workloads' own; single, setsofN, range"),
+    WORKS(RD, "iorate", apply_rd_iorate,
+          "requests a second: a number, a list, max, curve, N%"),
+    {SECTION_RD, "maxdata", true, PARAMETER_NOT_YET, SHAPE_NUMBERS, NULL,
+     "bytes after which a run ends"},
+    LATER_WHOLE(RD, "maxdataread", NUMBERS, "bytes read after which it ends"),
+    LATER_WHOLE(RD, "maxdatawritten", NUMBERS,
+                "bytes written after which it ends"),
+    WORKS(RD, "curve", apply_rd_curve,
+          "points of iorate=curve in per cent; 10,50,70,80,90,100"),
+    LATER(RD, "stopcurve", NUMBERS, "response time at which a curve ends"),
+    WORKS(RD, "elapsed", apply_rd_elapsed, "seconds that are measured; 30"),
+    WORKS(RD, "interval", apply_rd_interval, "seconds of an interval; 1"),
+    WORKS(RD, "warmup", apply_rd_warmup, "seconds before the measured ones"),
+    LATER_WHOLE(RD, "replay", WORDS, "replay of recorded I/O"),
+    WORKS(RD, "pause", apply_rd_pause, "seconds before the run"),
+    WORKS(RD, "forxfersize", apply_rd_loop, "a run for each xfersize="),
+    WORKS(RD, "forthreads", apply_rd_loop, "a run for each threads="),
+    WORKS(RD, "forrdpct", apply_rd_loop, "a run for each rdpct="),
+    WORKS(RD, "forrhpct", apply_rd_hit_loop, "a run for each rhpct="),
+    WORKS(RD, "forwhpct", apply_rd_hit_loop, "a run for each whpct="),
+    WORKS(RD, "forseekpct", apply_rd_loop, "a run for each seekpct="),
+    WORKS(RD, "forhitarea", apply_rd_loop, "a run for each hitarea="),
+    WORKS(RD, "forcompratio", apply_rd_compression_loop,
+          "a run for each compratio="),
+    LATER(RD, "forcompression", NUMBERS, "a run for each compression="),
+    LATER(RD, "fordepth", NUMBERS, "file systems only"),
+    LATER(RD, "forwidth", NUMBERS, "file systems only"),
+    LATER(RD, "forfiles", NUMBERS, "file systems only"),
+    LATER(RD, "forsizes", NUMBERS, "file systems only"),
+    LATER(RD, "fortotalsize", NUMBERS, "file systems only"),
+    LATER(RD, "forwss", NUMBERS, "file systems only"),
+    LATER(RD, "forworkingsetsize", NUMBERS, "file systems only"),
+    LATER(RD, "foroperations", WORDS, "file systems only"),
+    WORKS(RD, "xfersize", apply_rd_loop, "forxfersize="),
+    WORKS(RD, "threads", apply_rd_loop, "forthreads="),
+    WORKS(RD, "rdpct", apply_rd_loop, "forrdpct="),
+    WORKS(RD, "rhpct", apply_rd_hit_loop, "forrhpct="),
+    WORKS(RD, "whpct", apply_rd_hit_loop, "forwhpct="),
+    WORKS(RD, "seekpct", apply_rd_loop, "forseekpct="),
+    WORKS(RD, "hitarea", apply_rd_loop, "forhitarea="),
+    WORKS(RD, "compratio", apply_rd_compression_loop, "forcompratio="),
+    LATER(RD, "compression", NUMBERS, "forcompression="),
+    LATER(RD, "depth", NUMBERS, "file systems only"),
+    LATER(RD, "width", NUMBERS, "file systems only"),
+    LATER(RD, "files", NUMBERS, "file systems only"),
+    LATER(RD, "sizes", NUMBERS, "file systems only"),
+    LATER(RD, "totalsize", NUMBERS, "file systems only"),
+    LATER(RD, "wss", NUMBERS, "file systems only"),
+    LATER(RD, "workingsetsize", NUMBERS, "file systems only"),
+    WORKS(RD, "distribution", apply_rd_distribution,
+          "of arrivals: exponential, uniform, deterministic"),
+    LATER(RD, "startcmd", WORDS, "command before the run"),
+    LATER(RD, "start_cmd", WORDS, "startcmd="),
+    LATER(RD, "endcmd", WORDS, "command after the run"),
+    LATER(RD, "end_cmd", WORDS, "endcmd="),
+    LATER(RD, "fwdrate", WORDS, "file systems only"),
+    LATER(RD, "operations", WORDS, "file systems only"),
+    IDLE(RD, "format", "file systems only"),
+    WORKS(RD, "openflags", apply_rd_openflags,
+          "as on sd= and wd=, before which it comes"),
+    LATER(RD, "mount", WORDS, "file systems only"),
+};
+/* clang-format on */
+
+const uint32_t parameter_table_length = ARRAY_LENGTH(parameter_table);
+
+const struct parameter_kind *parameter_find(enum section section,
+                                            const char *keyword)
+{
+    size_t length = strlen(keyword);
+
+    if (length < 2)
+        return NULL;
+    for (uint32_t i = 0; i < parameter_table_length; i++) {
+        const struct parameter_kind *kind = &parameter_table[i];
+
+        if (kind->section != section)
+            continue;
+        if (kind->whole ? strcmp(kind->name, keyword) == 0
+                        : strncmp(kind->name, keyword, length) == 0)
+            return kind;
+    }
+    return NULL;
+}
