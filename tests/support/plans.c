@@ -27,7 +27,6 @@ static void place_host(struct plans *plans, uint32_t i, uint32_t hosts)
         .path = "/dev/drive",
         .size_bytes = 64u << 20,
         .xfer_max = 4096,
-        .slices = 1,
     };
     plans->run_targets[i] = (struct plan_run_target){
         .target = i,
@@ -36,6 +35,7 @@ static void place_host(struct plans *plans, uint32_t i, uint32_t hosts)
     plans->cells[i] = (struct plan_cell){
         .target = i,
         .share = 1.0 / hosts,
+        .slices = 1,
         .low = 4096,
         .high = 64u << 20,
     };
