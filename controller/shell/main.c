@@ -1,4 +1,57 @@
-int main(void)
+/* main.c - lockstep, the controller shell: picks the command. */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "controller/shell/campaign.h"
+#include "controller/shell/check.h"
+#include "controller/shell/keys_command.h"
+#include "controller/shell/options.h"
+#include "controller/shell/output.h"
+#include "controller/shell/query.h"
+
+static int run(const struct options *options)
 {
-    return 0;
+    if (options->help) {
+        options_help_command(options->command);
+        return EXIT_COMPLETE;
+    }
+    switch (options->command) {
+    case COMMAND_RUN:
+        return run_command(options);
+    case COMMAND_CHECK:
+        return check_command(options);
+    case COMMAND_SUBMIT:
+        return submit_command(options);
+    case COMMAND_WATCH:
+        return watch_command(options);
+    case COMMAND_KEYS:
+        return keys_command(options);
+    default:
+        return query_command(options);
+    }
+}
+
+static bool is_word(int argc, char **argv, const char *word)
+{
+    return argc == 2 && strcmp(argv[1], word) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct options options;
+    struct diag diag;
+
+    if (is_word(argc, argv, "--help") || is_word(argc, argv, "help")) {
+        options_help();
+        return EXIT_COMPLETE;
+    }
+    if (is_word(argc, argv, "--version")) {
+        puts("lockstep " LOCKSTEP_VERSION);
+        return EXIT_COMPLETE;
+    }
+    if (options_parse(argc, argv, &options, &diag) < 0)
+        return output_error(options_want_json(argc, argv), EXIT_USAGE, "%s",
+                            diag.text);
+    return run(&options);
 }

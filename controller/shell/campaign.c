@@ -1,0 +1,343 @@
+/* campaign.c - see campaign.h. */
+#include "controller/shell/campaign.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "controller/shell/files.h"
+#include "controller/shell/follow.h"
+#include "controller/shell/private.h"
+
+/* How long the private agent may take until it is there. */
+#define PRIVATE_LIMIT_S 10
+#define PRIVATE_POLL_MS 20
+
+/* How long children may take to drain and end. */
+#define PRIVATE_END_MS 20000
+
+/* What went wrong in the file, as the controller saw it. */
+static int print_refusal(bool json, const struct answer *answer)
+{
+    const char *error =
+        json_string_value(json_object_get(answer->document, "error"));
+    const char *text =
+        json_string_value(json_object_get(answer->document, "text"));
+
+    if (json)
+        return output_document(json_incref(answer->document), answer->status,
+                               error != NULL ? error : "refused");
+    if (text != NULL && text[0] != '\0')
+        fputs(text, stderr);
+    else
+        return output_error(false, answer->status, "%s",
+                            error != NULL ? error : "refused");
+    return answer->status;
+}
+
+/* What a run of the file would warn about goes to stderr before it starts. */
+static void print_warnings(bool json, const json_t *document)
+{
+    const char *text = json_string_value(json_object_get(document, "text"));
+
+    if (!json && text != NULL && text[0] != '\0')
+        fputs(text, stderr);
+}
+
+static int send_submit(struct client *client, const struct options *options,
+                       const struct parameter_files *files,
+                       struct answer *ret_answer, struct diag *diag)
+{
+    struct submit_file list[LANGUAGE_FILES_MAX];
+    struct submit submit = {
+        .files = list,
+        .file_count = files->count,
+        .variables = options->variables.word,
+        .variable_count = options->variables.count,
+        .elapsed_ns = options->elapsed_ns,
+        .interval_ns = options->interval_ns,
+        .warmup_ns = options->warmup_ns,
+        .warmup_given = options->warmup_given,
+        .name = options->name,
+    };
+    uint32_t id = client_next_id(client);
+    struct body body;
+
+    for (uint32_t i = 0; i < files->count; i++)
+        list[i] = (struct submit_file){.name = files->file[i].name,
+                                       .text = files->text[i]};
+
+    int r = codec_submit(id, &submit, &body);
+
+    if (r < 0)
+        return diag_set(diag, r, "the parameter files are too long to send");
+    return client_request(client, id, &body, ret_answer, diag);
+}
+
+/*
+ * Submits the files.  Returns 0 with the campaign's number in `follow`, else
+ * what is printed already has its exit status in `ret_status`.
+ */
+static int submit(struct follow *follow, const struct options *options,
+                  const struct parameter_files *files, int *ret_status)
+{
+    struct answer answer;
+    struct diag diag;
+    int r = send_submit(follow->client, options, files, &answer, &diag);
+
+    if (r < 0) {
+        *ret_status = output_error(options->json,
+                                   r == -EINTR ? EXIT_INTERRUPTED
+                                               : EXIT_NO_CONTROLLER,
+                                   "%s", diag.text);
+        return r;
+    }
+    if (answer.status != EXIT_COMPLETE) {
+        *ret_status = print_refusal(options->json, &answer);
+        json_decref(answer.document);
+        return -EINVAL;
+    }
+    print_warnings(options->json, answer.document);
+    (void)snprintf(follow->campaign, sizeof(follow->campaign),
+                   "%" JSON_INTEGER_FORMAT,
+                   json_integer_value(
+                       json_object_get(answer.document, "campaign")));
+    json_decref(answer.document);
+    return 0;
+}
+
+/* ---- run ----------------------------------------------------------------- */
+
+/* The results' directory: made now, never one that is there. */
+static int make_directory(const struct options *options, char path[PATH_SIZE],
+                          struct diag *diag)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+
+    if (options->directory != NULL) {
+        if (snprintf(path, PATH_SIZE, "%s", options->directory) >= PATH_SIZE)
+            return diag_set(diag, -ENAMETOOLONG, "-o is too long");
+    } else {
+        (void)localtime_r(&now, &tm);
+        (void)strftime(path, PATH_SIZE, "lockstep-%Y%m%d-%H%M%S", &tm);
+    }
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    if (errno == EEXIST)
+        return diag_set(diag, -EEXIST,
+                        "'%s' is there already and results are never "
+                        "overwritten: give another -o",
+                        path);
+    return diag_set(diag, -errno, "cannot make the directory '%s': %s", path,
+                    strerror(errno));
+}
+
+static size_t host_count(const struct answer *answer)
+{
+    return json_array_size(json_object_get(answer->document, "hosts"));
+}
+
+/* Asks until the private agent has said hello. */
+static int await_agent(struct follow *follow, struct diag *diag)
+{
+    time_t limit = time(NULL) + PRIVATE_LIMIT_S;
+
+    for (;;) {
+        struct answer answer;
+        struct body body;
+        uint32_t id = client_next_id(follow->client);
+        int r = codec_query(id, SHELL_QUERY_HOSTS, NULL, &body);
+        size_t hosts;
+
+        if (r == 0)
+            r = client_request(follow->client, id, &body, &answer, diag);
+        if (r < 0)
+            return r;
+        hosts = host_count(&answer);
+        json_decref(answer.document);
+        if (hosts > 0)
+            return 0;
+        if (follow->left || client_interrupts(follow->client) > 0)
+            return diag_set(diag, -EINTR, "interrupted");
+        if (time(NULL) > limit)
+            return diag_set(diag, -ETIMEDOUT,
+                            "the private agent did not come up within %d s",
+                            PRIVATE_LIMIT_S);
+        client_pause(follow->client, PRIVATE_POLL_MS);
+    }
+}
+
+static int connection_failed(const struct options *options,
+                             const struct private_pair *pair, int err,
+                             const struct diag *diag)
+{
+    char reason[REASON_SIZE] = "";
+
+    if (pair != NULL)
+        private_reason(pair, reason, sizeof(reason));
+    if (err == -EINTR)
+        return output_error(options->json, EXIT_INTERRUPTED, "interrupted");
+    return output_error(options->json,
+                        pair != NULL ? EXIT_FAILED : EXIT_NO_CONTROLLER, "%s",
+                        reason[0] != '\0' ? reason : diag->text);
+}
+
+/* With the children up: submit, follow, finish; the exit status. */
+static int run_campaign(struct follow *follow, const struct options *options,
+                        const struct parameter_files *files,
+                        const char *directory, const struct private_pair *pair)
+{
+    char keep[PATH_SIZE + 16];
+    struct diag diag = {0};
+    int status = EXIT_FAILED;
+    int r = await_agent(follow, &diag);
+
+    if (r == 0) {
+        if (submit(follow, options, files, &status) < 0)
+            return status;
+        r = follow_campaign(follow, &diag);
+    }
+    if (r < 0)
+        return connection_failed(options, pair, r, &diag);
+    (void)snprintf(keep, sizeof(keep), "%s/result.json", directory);
+    status = follow_finish(follow, keep);
+    if (!options->json)
+        printf("\nresults are in %s\n", directory);
+    return status;
+}
+
+static int run_here(const struct options *options,
+                    const struct parameter_files *files)
+{
+    struct private_pair *pair = NULL;
+    struct follow follow;
+    char directory[PATH_SIZE];
+    struct diag diag;
+    int fd = -1;
+    int status;
+    int r = make_directory(options, directory, &diag);
+
+    if (r == 0)
+        r = private_start(directory, options, &pair, &fd, &diag);
+    if (r < 0)
+        return output_error(options->json,
+                            r == -EEXIST ? EXIT_USAGE : EXIT_FAILED, "%s",
+                            diag.text);
+    follow_init(&follow, FOLLOW_STOP, options->json);
+
+    struct client_handlers handlers = follow_handlers(&follow);
+
+    r = client_adopt(fd, &handlers, &follow.client, &diag);
+    if (r < 0)
+        status = connection_failed(options, pair, r, &diag);
+    else
+        status = run_campaign(&follow, options, files, directory, pair);
+    client_close(follow.client);
+    private_end(pair, follow.left ? 0 : PRIVATE_END_MS);
+    follow_done(&follow);
+    return status;
+}
+
+int run_command(const struct options *options)
+{
+    struct parameter_files files;
+    struct diag diag;
+    int status;
+
+    if (parameter_files_read(options, &files, &diag) < 0)
+        return output_error(options->json, EXIT_USAGE, "%s", diag.text);
+    status = run_here(options, &files);
+    parameter_files_done(&files);
+    return status;
+}
+
+/* ---- submit, watch ------------------------------------------------------- */
+
+static int follow_to_end(struct follow *follow, const struct options *options)
+{
+    struct diag diag;
+    int r = follow_campaign(follow, &diag);
+
+    if (r == -ENOENT)
+        return output_error(options->json, EXIT_USAGE, "%s", diag.text);
+    if (r < 0)
+        return connection_failed(options, NULL, r, &diag);
+    return follow_finish(follow, NULL);
+}
+
+static int print_queued(const struct follow *follow,
+                        const struct options *options)
+{
+    if (options->json)
+        return output_document(json_pack("{s:I, s:s}", "campaign",
+                                         (json_int_t)strtoll(
+                                             follow->campaign, NULL, 10),
+                                         "verdict", "queued"),
+                               EXIT_COMPLETE, NULL);
+    printf("campaign %s is queued; 'lockstep watch %s' shows it\n",
+           follow->campaign, follow->campaign);
+    return EXIT_COMPLETE;
+}
+
+static int submit_there(struct follow *follow, const struct options *options,
+                        const struct parameter_files *files)
+{
+    int status = EXIT_FAILED;
+
+    if (submit(follow, options, files, &status) < 0)
+        return status;
+    if (!options->wait)
+        return print_queued(follow, options);
+    return follow_to_end(follow, options);
+}
+
+/* Connects and does one of the two. */
+static int with_controller(const struct options *options,
+                           const struct parameter_files *files)
+{
+    struct follow follow;
+    struct diag diag;
+    int status;
+
+    follow_init(&follow, FOLLOW_DETACH, options->json);
+
+    struct client_handlers handlers = follow_handlers(&follow);
+
+    if (client_connect(options->controller, options->keys, &handlers,
+                       &follow.client, &diag) < 0)
+        status = output_error(options->json, EXIT_NO_CONTROLLER, "%s",
+                              diag.text);
+    else if (files != NULL)
+        status = submit_there(&follow, options, files);
+    else {
+        (void)snprintf(follow.campaign, sizeof(follow.campaign), "%s",
+                       options->arguments.count > 0
+                           ? options->arguments.word[0]
+                           : "");
+        status = follow_to_end(&follow, options);
+    }
+    client_close(follow.client);
+    follow_done(&follow);
+    return status;
+}
+
+int submit_command(const struct options *options)
+{
+    struct parameter_files files;
+    struct diag diag;
+    int status;
+
+    if (parameter_files_read(options, &files, &diag) < 0)
+        return output_error(options->json, EXIT_USAGE, "%s", diag.text);
+    status = with_controller(options, &files);
+    parameter_files_done(&files);
+    return status;
+}
+
+int watch_command(const struct options *options)
+{
+    return with_controller(options, NULL);
+}

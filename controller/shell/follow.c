@@ -1,0 +1,203 @@
+/* follow.c - see follow.h. */
+#include "controller/shell/follow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void follow_init(struct follow *follow, enum follow_interrupt interrupt,
+                 bool json)
+{
+    *follow = (struct follow){.interrupt = interrupt, .json = json};
+    live_init(&follow->live, stdout);
+    follow->early = json_array();
+}
+
+void follow_done(struct follow *follow)
+{
+    json_decref(follow->early);
+    follow->early = NULL;
+}
+
+static void show_event(struct follow *f, const json_t *event)
+{
+    const char *kind = json_string_value(json_object_get(event, "event"));
+
+    if (f->json && strcmp(kind, "end") != 0)
+        return; /* the result document tells all of it */
+    if (live_event(&f->live, event)) {
+        f->ended = true;
+        client_leave(f->client);
+    }
+}
+
+static void on_event(void *user, const json_t *event)
+{
+    struct follow *f = user;
+
+    if (!json_is_string(json_object_get(event, "event")))
+        return;
+    if (f->early != NULL)
+        (void)json_array_append_new(f->early, json_deep_copy(event));
+    else
+        show_event(f, event);
+}
+
+static void post_stop(struct follow *f)
+{
+    struct body body;
+
+    if (f->campaign[0] != '\0' &&
+        codec_stop(client_next_id(f->client), f->campaign, &body) == 0)
+        client_post(f->client, &body);
+}
+
+static void on_interrupt(void *user, unsigned count)
+{
+    struct follow *f = user;
+
+    if (f->client == NULL)
+        return;
+    if (f->interrupt == FOLLOW_STOP && count == 1) {
+        fputs("lockstep: stopping the load; once more to give up waiting\n",
+              stderr);
+        post_stop(f);
+        return;
+    }
+    f->left = true;
+    client_leave(f->client);
+}
+
+struct client_handlers follow_handlers(struct follow *follow)
+{
+    return (struct client_handlers){
+        .on_event = on_event,
+        .on_interrupt = on_interrupt,
+        .user = follow,
+    };
+}
+
+/* The answer to Watch: where the campaign is, and the rows so far. */
+static void show_past(struct follow *f, const json_t *status)
+{
+    const json_t *phase = json_object_get(status, "phase_event");
+    const json_t *rows = json_object_get(status, "rows");
+    const char *verdict =
+        json_string_value(json_object_get(status, "verdict"));
+
+    if (json_is_object(phase))
+        show_event(f, phase);
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        show_event(f, json_array_get(rows, i));
+    if (verdict != NULL) {
+        json_t *end = json_pack("{s:s, s:s, s:O?}", "event", "end", "verdict",
+                                verdict, "error",
+                                json_object_get(status, "error"));
+
+        show_event(f, end);
+        json_decref(end);
+    }
+}
+
+static void show_early(struct follow *f)
+{
+    json_t *early = f->early;
+
+    f->early = NULL;
+    for (size_t i = 0; i < json_array_size(early) && !f->ended; i++)
+        show_event(f, json_array_get(early, i));
+    json_decref(early);
+}
+
+int follow_campaign(struct follow *follow, struct diag *diag)
+{
+    uint32_t id = client_next_id(follow->client);
+    struct answer answer;
+    struct body body;
+    int r = codec_watch(id, follow->campaign, &body);
+
+    if (r < 0)
+        return diag_set(diag, r, "no memory");
+    r = client_request(follow->client, id, &body, &answer, diag);
+    if (r < 0)
+        return r;
+    if (answer.status == EXIT_USAGE) {
+        const char *error =
+            json_string_value(json_object_get(answer.document, "error"));
+
+        r = diag_set(diag, -ENOENT, "%s", error != NULL ? error : "refused");
+    } else {
+        show_past(follow, answer.document);
+        show_early(follow);
+    }
+    json_decref(answer.document);
+    while (r == 0 && !follow->ended && !follow->left)
+        r = client_follow(follow->client, diag);
+    return r;
+}
+
+static enum exit_status status_of(const char *verdict)
+{
+    if (verdict == NULL)
+        return EXIT_INTERRUPTED;
+    if (strcmp(verdict, "complete") == 0)
+        return EXIT_COMPLETE;
+    if (strcmp(verdict, "degraded") == 0)
+        return EXIT_DEGRADED;
+    return strcmp(verdict, "interrupted") == 0 ? EXIT_INTERRUPTED
+                                               : EXIT_FAILED;
+}
+
+/* The campaign's document; NULL where it cannot be had any more. */
+static json_t *fetch_result(struct follow *f)
+{
+    uint32_t id = client_next_id(f->client);
+    struct answer answer;
+    struct body body;
+
+    if (codec_query(id, SHELL_QUERY_SHOW, f->campaign, &body) < 0 ||
+        client_request(f->client, id, &body, &answer, NULL) < 0)
+        return NULL;
+    return answer.document;
+}
+
+static int print_left(const struct follow *f)
+{
+    if (f->interrupt == FOLLOW_STOP)
+        return output_error(f->json, EXIT_INTERRUPTED,
+                            "gave up waiting: the load ends with this "
+                            "program, the result is not whole");
+    if (f->json)
+        return output_document(
+            json_pack("{s:s, s:b, s:s}", "campaign", f->campaign, "detached",
+                      1, "verdict", "interrupted"),
+            EXIT_INTERRUPTED, NULL);
+    printf("\ncampaign %s goes on; 'lockstep stop %s' stops it, 'lockstep "
+           "watch %s' comes back\n",
+           f->campaign, f->campaign, f->campaign);
+    return EXIT_INTERRUPTED;
+}
+
+int follow_finish(struct follow *follow, const char *keep)
+{
+    enum exit_status status = status_of(follow->live.verdict);
+    json_t *document;
+
+    if (!follow->ended)
+        return print_left(follow);
+    document = follow->json || keep != NULL ? fetch_result(follow) : NULL;
+    if (document != NULL && keep != NULL &&
+        json_dump_file(document, keep, JSON_INDENT(2)) < 0)
+        fprintf(stderr, "lockstep: cannot write '%s': %s\n", keep,
+                strerror(errno));
+    if (follow->json)
+        return output_document(document != NULL ? document : json_object(),
+                               status,
+                               status != EXIT_COMPLETE ? follow->live.error
+                                                       : NULL);
+    json_decref(document);
+    if (status != EXIT_COMPLETE)
+        fprintf(stderr, "lockstep: %s: %s\n", follow->live.verdict,
+                follow->live.error);
+    return status;
+}

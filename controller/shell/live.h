@@ -1,0 +1,34 @@
+/*
+ * live.h - a campaign's events as lines for people.
+ *
+ * The rows look like vdbench's, with p99 behind: people's eyes know them.  A
+ * run begins with vdbench's "Starting RD=" line and one that says phase i of n
+ * and the time left; it ends with its avg row and the percentiles of service
+ * and response.
+ *
+ * Memory: by value.  Prints on `out`, flushed line by line.
+ */
+#ifndef CONTROLLER_SHELL_LIVE_H
+#define CONTROLLER_SHELL_LIVE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "common/base.h"
+
+struct live {
+    FILE *out;
+    unsigned rows;       /* since the header was printed */
+    const char *verdict; /* of "end"; one of our own constants, or NULL */
+    char error[REASON_SIZE];
+};
+
+void live_init(struct live *live, FILE *out);
+
+/* Prints one event.  Returns true when it was the campaign's "end". */
+bool live_event(struct live *live, const json_t *event);
+
+/* The latencies of a run, service and response side by side. */
+void live_latencies(FILE *out, const json_t *figures);
+
+#endif

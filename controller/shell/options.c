@@ -1,0 +1,370 @@
+/* options.c - see options.h. */
+#include "controller/shell/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/units.h"
+
+struct command_row {
+    const char *name;
+    const char *arguments;
+    const char *help;
+    size_t arguments_max;
+};
+
+static const struct command_row commands[COMMAND_COUNT] = {
+    [COMMAND_RUN] = {"run", "-f FILE... [NAME=VALUE...]",
+                     "run a file on this host, without any daemon", 0},
+    [COMMAND_CHECK] = {"check", "-f FILE... [NAME=VALUE...]",
+                       "print what a file would run; no I/O", 0},
+    [COMMAND_SUBMIT] = {"submit", "-f FILE... [NAME=VALUE...]",
+                        "queue a campaign at the controller", 0},
+    [COMMAND_HOSTS] = {"hosts", "", "the fleet's hosts", 0},
+    [COMMAND_DRIVES] = {"drives", "[HOST]", "the fleet's drives", 1},
+    [COMMAND_CAMPAIGNS] = {"campaigns", "", "campaigns, newest first", 0},
+    [COMMAND_STATUS] = {"status", "[ID]", "where a campaign is", 1},
+    [COMMAND_WATCH] = {"watch", "[ID]", "a campaign's intervals, live", 1},
+    [COMMAND_SHOW] = {"show", "ID", "a campaign's results", 1},
+    [COMMAND_STOP] = {"stop", "ID", "stop a campaign's load", 1},
+    [COMMAND_KEYS] = {"keys", "init | agent NAME | operator NAME",
+                      "make the lab's keys", 2},
+};
+
+#define BIT(command)   (1u << (command))
+#define FILE_COMMANDS                                                          \
+    (BIT(COMMAND_RUN) | BIT(COMMAND_CHECK) | BIT(COMMAND_SUBMIT))
+#define REMOTE_COMMANDS                                                        \
+    (BIT(COMMAND_SUBMIT) | BIT(COMMAND_HOSTS) | BIT(COMMAND_DRIVES) |          \
+     BIT(COMMAND_CAMPAIGNS) | BIT(COMMAND_STATUS) | BIT(COMMAND_WATCH) |       \
+     BIT(COMMAND_SHOW) | BIT(COMMAND_STOP))
+
+/* One option: where its value goes and how. */
+struct option_row {
+    const char *name;
+    const char *value; /* its name in the help; NULL: a switch */
+    unsigned commands;
+    int (*take)(struct options *options, const char *value,
+                struct diag *diag);
+    const char *help;
+};
+
+static int add_word(struct word_list *list, const char *word,
+                    struct diag *diag)
+{
+    if (list->count == OPTIONS_WORDS_MAX)
+        return diag_set(diag, -EINVAL, "more than %d of them, at '%s'",
+                        OPTIONS_WORDS_MAX, word);
+    list->word[list->count++] = word;
+    return 0;
+}
+
+static int take_file(struct options *o, const char *value, struct diag *diag)
+{
+    return add_word(&o->files, value, diag);
+}
+
+static int take_offer(struct options *o, const char *value, struct diag *diag)
+{
+    return add_word(&o->offers, value, diag);
+}
+
+static int take_directory(struct options *o, const char *value,
+                          struct diag *diag)
+{
+    (void)diag;
+    o->directory = value;
+    return 0;
+}
+
+static int take_controller(struct options *o, const char *value,
+                           struct diag *diag)
+{
+    (void)diag;
+    o->controller = value;
+    return 0;
+}
+
+static int take_keys(struct options *o, const char *value, struct diag *diag)
+{
+    (void)diag;
+    o->keys = value;
+    return 0;
+}
+
+static int take_name(struct options *o, const char *value, struct diag *diag)
+{
+    (void)diag;
+    o->name = value;
+    return 0;
+}
+
+static int take_engine(struct options *o, const char *value, struct diag *diag)
+{
+    (void)diag;
+    o->engine = value;
+    return 0;
+}
+
+static int take_time(const char *value, const char *what, uint64_t *ret_ns,
+                     struct diag *diag)
+{
+    if (units_parse_time(value, NS_PER_S, ret_ns) < 0)
+        return diag_set(diag, -EINVAL,
+                        "%s '%s' is not a time: give seconds, or a number "
+                        "with s, m or h",
+                        what, value);
+    return 0;
+}
+
+static int take_elapsed(struct options *o, const char *value,
+                        struct diag *diag)
+{
+    int r = take_time(value, "-e", &o->elapsed_ns, diag);
+
+    if (r == 0 && o->elapsed_ns == 0)
+        return diag_set(diag, -EINVAL, "-e needs more than 0 seconds");
+    return r;
+}
+
+static int take_interval(struct options *o, const char *value,
+                         struct diag *diag)
+{
+    int r = take_time(value, "-i", &o->interval_ns, diag);
+
+    if (r == 0 && o->interval_ns == 0)
+        return diag_set(diag, -EINVAL, "-i needs more than 0 seconds");
+    return r;
+}
+
+static int take_warmup(struct options *o, const char *value, struct diag *diag)
+{
+    o->warmup_given = true;
+    return take_time(value, "-w", &o->warmup_ns, diag);
+}
+
+static int take_json(struct options *o, const char *value, struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->json = true;
+    return 0;
+}
+
+static int take_runs(struct options *o, const char *value, struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->runs = true;
+    return 0;
+}
+
+static int take_wait(struct options *o, const char *value, struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->wait = true;
+    return 0;
+}
+
+static int take_help(struct options *o, const char *value, struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->help = true;
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {"-f", "FILE", FILE_COMMANDS, take_file,
+     "parameter file; several are read as one"},
+    {"-o", "DIR", BIT(COMMAND_RUN), take_directory,
+     "where the results go; must not exist yet"},
+    {"-e", "SEC", FILE_COMMANDS, take_elapsed, "elapsed= of every run"},
+    {"-i", "SEC", FILE_COMMANDS, take_interval, "interval= of every run"},
+    {"-w", "SEC", FILE_COMMANDS, take_warmup, "warmup= of every run"},
+    {"--offer", "PATTERN", BIT(COMMAND_RUN), take_offer,
+     "drives that may be written: /dev/nvme*n1, serial=..., model=..."},
+    {"--wait", NULL, BIT(COMMAND_SUBMIT), take_wait,
+     "show the campaign until it ends; Ctrl-C detaches"},
+    {"--name", "NAME", BIT(COMMAND_RUN) | BIT(COMMAND_SUBMIT), take_name,
+     "the campaign's name; by default the file's"},
+    {"--runs", NULL, BIT(COMMAND_CHECK), take_runs,
+     "one tab-separated line a run"},
+    {"--dir", "DIR", BIT(COMMAND_KEYS), take_directory,
+     "the folder of the keys"},
+    {"-c", "HOST:PORT", REMOTE_COMMANDS, take_controller,
+     "the controller; by default $LOCKSTEP_CONTROLLER or " OPTIONS_CONTROLLER},
+    {"--keys", "FILE", REMOTE_COMMANDS, take_keys,
+     "the operator's bundle; by default $LOCKSTEP_KEYS"},
+    {"--json", NULL, ~0u, take_json, "one JSON document on stdout"},
+    {"--help", NULL, ~0u, take_help, "this text"},
+    {"--engine", "ENGINE", BIT(COMMAND_RUN), take_engine, NULL},
+};
+
+static const struct option_row *find_row(const char *word)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+        if (strcmp(rows[i].name, word) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+static int find_command(const char *word, struct options *o,
+                        struct diag *diag)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i].name, word) == 0) {
+            o->command = (enum command_id)i;
+            return 0;
+        }
+    }
+    return diag_set(diag, -EINVAL,
+                    "there is no command '%s'; 'lockstep --help' lists them",
+                    word);
+}
+
+static bool takes_files(enum command_id command)
+{
+    return (FILE_COMMANDS & BIT(command)) != 0;
+}
+
+/* A word that is no option: NAME=VALUE, or an argument. */
+static int take_plain(struct options *o, const char *word, struct diag *diag)
+{
+    if (takes_files(o->command)) {
+        if (strchr(word, '=') == NULL || word[0] == '=')
+            return diag_set(diag, -EINVAL,
+                            "'%s' is neither an option nor NAME=VALUE; a "
+                            "parameter file is given by -f",
+                            word);
+        return add_word(&o->variables, word, diag);
+    }
+    if (o->arguments.count == commands[o->command].arguments_max)
+        return diag_set(diag, -EINVAL,
+                        "'%s' is one word too many; the form is: lockstep %s "
+                        "%s",
+                        word, commands[o->command].name,
+                        commands[o->command].arguments);
+    return add_word(&o->arguments, word, diag);
+}
+
+/* Takes the option at argv[*at], and its value where it has one. */
+static int take_option(struct options *o, int argc, char **argv, int *at,
+                       struct diag *diag)
+{
+    const struct option_row *row = find_row(argv[*at]);
+    const char *value = NULL;
+
+    if (row == NULL || (row->commands & BIT(o->command)) == 0)
+        return diag_set(diag, -EINVAL,
+                        "'%s' has no option '%s'; 'lockstep %s --help' lists "
+                        "them",
+                        commands[o->command].name, argv[*at],
+                        commands[o->command].name);
+    if (row->value != NULL) {
+        if (*at + 1 >= argc)
+            return diag_set(diag, -EINVAL, "%s needs a value: %s %s",
+                            row->name, row->name, row->value);
+        value = argv[++*at];
+    }
+    return row->take(o, value, diag);
+}
+
+/* `-f a b c`: further words that are no options and no variables. */
+static bool continues_files(const struct options *o, int at, char **argv)
+{
+    return at > 1 && strcmp(argv[at - 1], "-f") != 0 && o->files.count > 0 &&
+           o->files.word[o->files.count - 1] == argv[at - 1] &&
+           argv[at][0] != '-' && strchr(argv[at], '=') == NULL;
+}
+
+static int check_whole(const struct options *o, struct diag *diag)
+{
+    const char *name = commands[o->command].name;
+
+    if (takes_files(o->command) && o->files.count == 0)
+        return diag_set(diag, -EINVAL, "%s needs a parameter file: -f FILE",
+                        name);
+    if ((o->command == COMMAND_SHOW || o->command == COMMAND_STOP) &&
+        o->arguments.count == 0)
+        return diag_set(diag, -EINVAL,
+                        "%s needs a campaign's number; 'lockstep campaigns' "
+                        "lists them",
+                        name);
+    if (o->json && o->runs)
+        return diag_set(diag, -EINVAL,
+                        "--json and --runs are two forms of one output: give "
+                        "one");
+    return 0;
+}
+
+static const char *environment(const char *name, const char *fallback)
+{
+    const char *value = getenv(name);
+
+    return value != NULL && value[0] != '\0' ? value : fallback;
+}
+
+int options_parse(int argc, char **argv, struct options *ret_options,
+                  struct diag *diag)
+{
+    struct options o = {0};
+    int r;
+
+    o.controller = environment("LOCKSTEP_CONTROLLER", OPTIONS_CONTROLLER);
+    o.keys = environment("LOCKSTEP_KEYS", NULL);
+    if (argc < 2)
+        return diag_set(diag, -EINVAL,
+                        "no command; 'lockstep --help' lists them");
+    r = find_command(argv[1], &o, diag);
+    for (int i = 2; r == 0 && i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1] != '\0')
+            r = take_option(&o, argc, argv, &i, diag);
+        else if (continues_files(&o, i, argv))
+            r = add_word(&o.files, argv[i], diag);
+        else
+            r = take_plain(&o, argv[i], diag);
+    }
+    if (r == 0 && !o.help)
+        r = check_whole(&o, diag);
+    if (r == 0)
+        *ret_options = o;
+    return r;
+}
+
+bool options_want_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
+}
+
+void options_help(void)
+{
+    puts("lockstep - the shell of the Lockstep storage load generator\n\n"
+         "usage: lockstep COMMAND [OPTION...]\n");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].help);
+    puts("\n'lockstep COMMAND --help' lists a command's options.\n"
+         "exit status: 0 complete, 1 failed, 2 wrong usage or file, 3 degraded,"
+         "\n             4 interrupted, 5 no controller");
+}
+
+void options_help_command(enum command_id command)
+{
+    printf("usage: lockstep %s %s\n%s\n\n", commands[command].name,
+           commands[command].arguments, commands[command].help);
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+        char left[64];
+
+        if ((rows[i].commands & BIT(command)) == 0 || rows[i].help == NULL)
+            continue;
+        (void)snprintf(left, sizeof(left), "%s %s", rows[i].name,
+                       rows[i].value != NULL ? rows[i].value : "");
+        printf("  %-18s %s\n", left, rows[i].help);
+    }
+}

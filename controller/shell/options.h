@@ -1,0 +1,77 @@
+/*
+ * options.h - the words of a command line, taken apart and checked.
+ *
+ * One table of options says which commands take which; `lockstep COMMAND
+ * --help` is printed from it.  Nothing here touches the world except the
+ * environment variables LOCKSTEP_CONTROLLER and LOCKSTEP_KEYS.
+ *
+ * Memory: by value; texts point into argv or the environment.
+ */
+#ifndef CONTROLLER_SHELL_OPTIONS_H
+#define CONTROLLER_SHELL_OPTIONS_H
+
+#include "common/base.h"
+#include "common/diag.h"
+
+#define OPTIONS_WORDS_MAX 256
+
+struct word_list {
+    const char *word[OPTIONS_WORDS_MAX];
+    size_t count;
+};
+
+/* Which commands take an option: bits of option_row.commands. */
+enum command_id {
+    COMMAND_RUN,
+    COMMAND_CHECK,
+    COMMAND_SUBMIT,
+    COMMAND_HOSTS,
+    COMMAND_DRIVES,
+    COMMAND_CAMPAIGNS,
+    COMMAND_STATUS,
+    COMMAND_WATCH,
+    COMMAND_SHOW,
+    COMMAND_STOP,
+    COMMAND_KEYS,
+    COMMAND_COUNT,
+};
+
+struct options {
+    enum command_id command;
+    const char *controller; /* HOST:PORT */
+    const char *keys;       /* bundle file; NULL: none */
+    struct word_list files;
+    struct word_list variables; /* NAME=VALUE */
+    struct word_list offers;
+    struct word_list arguments; /* what is left: an id, or keys' words */
+    const char *directory;      /* -o, or keys' --dir */
+    uint64_t elapsed_ns;        /* 0: as the file says */
+    uint64_t interval_ns;
+    uint64_t warmup_ns;
+    bool warmup_given;
+    const char *name;
+    const char *engine; /* of run's private agent; for tests */
+    bool json;
+    bool runs;
+    bool wait;
+    bool help;
+};
+
+/* The usual address of a controller on this machine. */
+#define OPTIONS_CONTROLLER "127.0.0.1:7780"
+
+/*
+ * Takes argv apart.  Returns 0, or -EINVAL with a sentence in `diag` that
+ * names the wrong word and the way to learn more.
+ */
+int options_parse(int argc, char **argv, struct options *ret_options,
+                  struct diag *diag) MUST_CHECK;
+
+/* True where the line asks for --json, however wrong the rest of it is. */
+bool options_want_json(int argc, char **argv);
+
+/* Prints the help of the program, or of one command. */
+void options_help(void);
+void options_help_command(enum command_id command);
+
+#endif

@@ -1,0 +1,47 @@
+/* output.c - see output.h. */
+#include "controller/shell/output.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *verdict_of(enum exit_status status)
+{
+    switch (status) {
+    case EXIT_COMPLETE:
+        return "complete";
+    case EXIT_DEGRADED:
+        return "degraded";
+    case EXIT_INTERRUPTED:
+        return "interrupted";
+    default:
+        return "failed";
+    }
+}
+
+int output_document(json_t *document, enum exit_status status,
+                    const char *error)
+{
+    if (json_object_get(document, "verdict") == NULL)
+        (void)json_object_set_new(document, "verdict",
+                                  json_string(verdict_of(status)));
+    if (error != NULL && !json_is_string(json_object_get(document, "error")))
+        (void)json_object_set_new(document, "error", json_string(error));
+    (void)json_dumpf(document, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(document);
+    return status;
+}
+
+int output_error(bool json, enum exit_status status, const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (json)
+        return output_document(json_object(), status, text);
+    fprintf(stderr, "lockstep: %s\n", text);
+    return status;
+}

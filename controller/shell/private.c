@@ -1,0 +1,281 @@
+/* private.c - see private.h. */
+#include "controller/shell/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "controller/shell/files.h"
+
+#define WORDS_MAX (OPTIONS_WORDS_MAX * 2 + 16)
+
+enum child_id {
+    CHILD_CONTROLLER,
+    CHILD_AGENT,
+    CHILD_COUNT,
+};
+
+static const char *const child_names[CHILD_COUNT] = {"lockstepd",
+                                                     "lockstep-agent"};
+
+struct child {
+    pid_t pid; /* 0: not started, or waited for */
+    char log[PATH_SIZE];
+};
+
+struct private_pair {
+    struct child child[CHILD_COUNT];
+};
+
+/* A program is beside this one, in the sbin beside its bin, or where the build
+ * puts it. */
+static int find_program(const char *name, char path[PATH_SIZE],
+                        struct diag *diag)
+{
+    static const char *const places[] = {"", "../sbin/", "../agent/"};
+    char self[PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *slash;
+
+    if (length < 0)
+        return diag_set(diag, -errno, "cannot tell where this program is: %s",
+                        strerror(errno));
+    self[length] = '\0';
+    slash = strrchr(self, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    for (size_t i = 0; i < ARRAY_LENGTH(places); i++) {
+        int n = snprintf(path, PATH_SIZE, "%s/%s%s", self, places[i], name);
+
+        if (n > 0 && n < PATH_SIZE && access(path, X_OK) == 0)
+            return 0;
+    }
+    return diag_set(diag, -ENOENT,
+                    "%s is not beside this program (%s): install it, or build "
+                    "it whole",
+                    name, self);
+}
+
+/* In the child: wires descriptors and becomes the program. */
+static void become(const char *path, char *const words[], const char *log,
+                   const int *keep, size_t keep_count)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+
+    (void)setpgid(0, 0);
+    (void)dup2(null, STDIN_FILENO);
+    (void)dup2(null, STDOUT_FILENO);
+    (void)dup2(out >= 0 ? out : null, STDERR_FILENO);
+    for (size_t i = 0; i < keep_count; i++)
+        (void)fcntl(keep[i], F_SETFD, 0);
+    (void)execv(path, words);
+    _exit(127);
+}
+
+static int start(struct child *child, const char *name, char *const words[],
+                 const int *keep, size_t keep_count, struct diag *diag)
+{
+    char path[PATH_SIZE];
+    int r = find_program(name, path, diag);
+
+    if (r < 0)
+        return r;
+
+    pid_t pid = fork();
+
+    if (pid < 0)
+        return diag_set(diag, -errno, "cannot start %s: %s", name,
+                        strerror(errno));
+    if (pid == 0)
+        become(path, words, child->log, keep, keep_count);
+    child->pid = pid;
+    return 0;
+}
+
+/* argv of a child: words are constants or texts that outlive the fork. */
+struct words {
+    char *word[WORDS_MAX];
+    size_t count;
+};
+
+static void add(struct words *words, const char *word)
+{
+    union {
+        const char *in;
+        char *out; /* execv() takes char *, and leaves the texts alone */
+    } u = {.in = word};
+
+    if (words->count + 1 < WORDS_MAX)
+        words->word[words->count++] = u.out;
+}
+
+static int start_controller(struct private_pair *pair, const char *directory,
+                            int agent_fd, int shell_fd, struct diag *diag)
+{
+    char store[PATH_SIZE + 16];
+    char agent[16];
+    char shell[16];
+    struct words words = {0};
+    const int keep[] = {agent_fd, shell_fd};
+
+    (void)snprintf(store, sizeof(store), "%s/lockstep.db", directory);
+    (void)snprintf(agent, sizeof(agent), "%d", agent_fd);
+    (void)snprintf(shell, sizeof(shell), "%d", shell_fd);
+    add(&words, "lockstepd");
+    add(&words, "--private");
+    add(&words, "--store");
+    add(&words, store);
+    add(&words, "--agent-fd");
+    add(&words, agent);
+    add(&words, "--shell-fd");
+    add(&words, shell);
+    return start(&pair->child[CHILD_CONTROLLER], "lockstepd", words.word, keep,
+                 ARRAY_LENGTH(keep), diag);
+}
+
+static int start_agent(struct private_pair *pair, const struct options *options,
+                       int controller_fd, struct diag *diag)
+{
+    char fd[16];
+    struct words words = {0};
+
+    (void)snprintf(fd, sizeof(fd), "%d", controller_fd);
+    add(&words, "lockstep-agent");
+    add(&words, "--name");
+    add(&words, "localhost");
+    add(&words, "--controller-fd");
+    add(&words, fd);
+    for (size_t i = 0; i < options->offers.count; i++) {
+        add(&words, "--offer");
+        add(&words, options->offers.word[i]);
+    }
+    if (options->engine != NULL) {
+        add(&words, "--engine");
+        add(&words, options->engine);
+    }
+    return start(&pair->child[CHILD_AGENT], "lockstep-agent", words.word,
+                 &controller_fd, 1, diag);
+}
+
+static void close_both(const int fds[2])
+{
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+}
+
+int private_start(const char *directory, const struct options *options,
+                  struct private_pair **ret_pair, int *ret_fd,
+                  struct diag *diag)
+{
+    struct private_pair *pair = calloc(1, sizeof(*pair));
+    int agent[2];
+    int shell[2];
+
+    if (pair == NULL)
+        return diag_set(diag, -ENOMEM, "no memory");
+    for (int i = 0; i < CHILD_COUNT; i++)
+        (void)snprintf(pair->child[i].log, PATH_SIZE, "%s/%s.log", directory,
+                       child_names[i]);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, agent) < 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, shell) < 0) {
+        free(pair);
+        return diag_set(diag, -errno, "cannot make a socket pair: %s",
+                        strerror(errno));
+    }
+
+    int r = start_controller(pair, directory, agent[0], shell[0], diag);
+
+    if (r == 0)
+        r = start_agent(pair, options, agent[1], diag);
+    close_both(agent);
+    (void)close(shell[0]);
+    if (r < 0) {
+        (void)close(shell[1]);
+        (void)private_end(pair, 2000);
+        return r;
+    }
+    *ret_pair = pair;
+    *ret_fd = shell[1];
+    return 0;
+}
+
+static void last_line(const char *path, char *text, size_t size)
+{
+    char *log = NULL;
+    size_t length = 0;
+    char *line;
+
+    text[0] = '\0';
+    if (file_read(path, 1u << 20, &log, &length, NULL) < 0)
+        return;
+    while (length > 0 && log[length - 1] == '\n')
+        log[--length] = '\0';
+    line = strrchr(log, '\n');
+    (void)snprintf(text, size, "%s", line != NULL ? line + 1 : log);
+    free(log);
+}
+
+void private_reason(const struct private_pair *pair, char *text, size_t size)
+{
+    char line[REASON_SIZE];
+
+    text[0] = '\0';
+    for (int i = 0; i < CHILD_COUNT && text[0] == '\0'; i++) {
+        const struct child *child = &pair->child[i];
+        siginfo_t info = {0};
+
+        if (child->pid == 0 ||
+            waitid(P_PID, (id_t)child->pid, &info,
+                   WEXITED | WNOHANG | WNOWAIT) < 0 ||
+            info.si_pid == 0)
+            continue;
+        last_line(child->log, line, sizeof(line));
+        (void)snprintf(text, size, "%s ended: %s", child_names[i],
+                       line[0] != '\0' ? line : "it said nothing");
+    }
+}
+
+/* Waits for the child's end without polling; true when it ended in time. */
+static bool await(pid_t pid, int limit_ms)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd ended = {.fd = fd, .events = POLLIN};
+    bool in_time = fd >= 0 && poll(&ended, 1, limit_ms) > 0;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return in_time;
+}
+
+static void end_child(struct child *child, int limit_ms)
+{
+    if (child->pid == 0)
+        return;
+    if (!await(child->pid, limit_ms)) {
+        (void)kill(child->pid, SIGTERM);
+        if (!await(child->pid, 2000))
+            (void)kill(child->pid, SIGKILL);
+    }
+    (void)waitpid(child->pid, NULL, 0);
+    child->pid = 0;
+}
+
+struct private_pair *private_end(struct private_pair *pair, int limit_ms)
+{
+    if (pair == NULL)
+        return NULL;
+    /* The agent first: its controller takes its last samples. */
+    end_child(&pair->child[CHILD_AGENT], limit_ms);
+    end_child(&pair->child[CHILD_CONTROLLER], limit_ms);
+    free(pair);
+    return NULL;
+}

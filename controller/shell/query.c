@@ -1,0 +1,266 @@
+/* query.c - see query.h. */
+#include "controller/shell/query.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "controller/shell/client.h"
+#include "controller/shell/live.h"
+#include "controller/shell/table.h"
+
+static const struct table_column host_columns[] = {
+    {"host", "name", TABLE_TEXT, 0},
+    {"state", "state", TABLE_TEXT, 0},
+    {"address", "address", TABLE_TEXT, 0},
+    {"drives", "drives", TABLE_NUMBER, 0},
+    {"cpus", "cpus", TABLE_NUMBER, 0},
+    {"memory", "memory_bytes", TABLE_SIZE, 0},
+    {"clock +-us", "clock_uncertainty_us", TABLE_NUMBER, 0},
+    {"campaign", "campaign", TABLE_NUMBER, 0},
+    {"engine", "engine", TABLE_TEXT, 0},
+    {"version", "version", TABLE_TEXT, 0},
+    {"kernel", "kernel", TABLE_TEXT, 0},
+};
+
+static const struct table_column drive_columns[] = {
+    {"host", "host", TABLE_TEXT, 0},
+    {"drive", "name", TABLE_TEXT, 0},
+    {"model", "model", TABLE_TEXT, 0},
+    {"serial", "serial", TABLE_TEXT, 0},
+    {"firmware", "firmware", TABLE_TEXT, 0},
+    {"size", "size_bytes", TABLE_SIZE, 0},
+    {"block", "logical_block", TABLE_NUMBER, 0},
+    {"pci", "pci_address", TABLE_TEXT, 0},
+    {"slot", "slot", TABLE_TEXT, 0},
+    {"link", "link_speed", TABLE_TEXT, 0},
+    {"lanes", "link_width", TABLE_NUMBER, 0},
+    {"may write", "offered", TABLE_TEXT, 0},
+    {"used by", "used_by", TABLE_TEXT, 0},
+};
+
+static const struct table_column campaign_columns[] = {
+    {"campaign", "number", TABLE_NUMBER, 0},
+    {"name", "name", TABLE_TEXT, 0},
+    {"state", "state", TABLE_TEXT, 0},
+    {"verdict", "verdict", TABLE_TEXT, 0},
+    {"done", "phases_done", TABLE_NUMBER, 0},
+    {"of", "phases", TABLE_NUMBER, 0},
+    {"submitted", "submitted", TABLE_TEXT, 0},
+    {"by", "who", TABLE_TEXT, 0},
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text != NULL ? text : "";
+}
+
+/* `lockstep drives HOST`: only that host's. */
+static void keep_host(json_t *document, const char *host)
+{
+    json_t *drives = json_object_get(document, "drives");
+
+    for (size_t i = json_array_size(drives); i-- > 0;)
+        if (strcmp(text_of(json_array_get(drives, i), "host"), host) != 0)
+            (void)json_array_remove(drives, i);
+}
+
+static void print_list(const json_t *document, const char *key,
+                       const struct table_column *columns, size_t count,
+                       const char *none)
+{
+    const json_t *rows = json_object_get(document, key);
+
+    if (json_array_size(rows) == 0)
+        puts(none);
+    else
+        table_print(stdout, rows, columns, count);
+}
+
+static void print_status(const json_t *s)
+{
+    printf("campaign %lld '%s': %s",
+           (long long)json_integer_value(json_object_get(s, "number")),
+           text_of(s, "name"), text_of(s, "state"));
+    if (json_is_integer(json_object_get(s, "phase")))
+        printf(", phase %lld of %lld (%s)",
+               (long long)json_integer_value(json_object_get(s, "phase")),
+               (long long)json_integer_value(json_object_get(s, "phases")),
+               text_of(s, "run"));
+    if (json_is_number(json_object_get(s, "remaining_s")))
+        printf(", %.0f s left",
+               json_number_value(json_object_get(s, "remaining_s")));
+    if (text_of(s, "verdict")[0] != '\0')
+        printf(", %s", text_of(s, "verdict"));
+    if (text_of(s, "error")[0] != '\0')
+        printf(": %s", text_of(s, "error"));
+    if (text_of(s, "note")[0] != '\0')
+        printf(" (%s)", text_of(s, "note"));
+    putchar('\n');
+}
+
+static const struct table_column total_columns[] = {
+    {"", "name", TABLE_TEXT, 0},
+    {"iops", "iops", TABLE_NUMBER, 1},
+    {"MiB/s", "mib_s", TABLE_NUMBER, 2},
+    {"read %", "read_pct", TABLE_NUMBER, 1},
+    {"mean us", "service_us.mean", TABLE_NUMBER, 1},
+    {"p99 us", "service_us.p99", TABLE_NUMBER, 1},
+    {"max us", "service_us.max", TABLE_NUMBER, 1},
+    {"errors", "errors", TABLE_NUMBER, 0},
+};
+
+static void print_scope(const json_t *phase, const char *key)
+{
+    const json_t *rows = json_object_get(phase, key);
+
+    if (json_array_size(rows) > 1) {
+        printf("  %s:\n", key);
+        table_print(stdout, rows, total_columns,
+                    ARRAY_LENGTH(total_columns));
+    }
+}
+
+static void print_phase(const json_t *phase)
+{
+    const json_t *total = json_object_get(phase, "total");
+
+    printf("\n%s", text_of(phase, "run"));
+    if (text_of(phase, "for")[0] != '\0')
+        printf(" (%s)", text_of(phase, "for"));
+    printf(": %s",
+           text_of(phase, "verdict")[0] != '\0' ? text_of(phase, "verdict")
+                                                : text_of(phase, "state"));
+    if (text_of(phase, "error")[0] != '\0')
+        printf(": %s", text_of(phase, "error"));
+    if (json_is_number(json_object_get(total, "iops")))
+        printf("\n  %.1f IOPS, %.2f MiB/s, %.1f %% reads, queue depth %.1f, "
+               "%lld errors",
+               json_number_value(json_object_get(total, "iops")),
+               json_number_value(json_object_get(total, "mib_s")),
+               json_number_value(json_object_get(total, "read_pct")),
+               json_number_value(json_object_get(total, "queue_depth")),
+               (long long)json_integer_value(
+                   json_object_get(total, "errors")));
+    putchar('\n');
+    if (json_is_object(total))
+        live_latencies(stdout, total);
+    print_scope(phase, "hosts");
+    print_scope(phase, "drives");
+    print_scope(phase, "workloads");
+}
+
+static void print_show(const json_t *document)
+{
+    const json_t *phases = json_object_get(document, "phases");
+
+    printf("campaign %lld '%s': %s",
+           (long long)json_integer_value(json_object_get(document, "number")),
+           text_of(document, "name"),
+           text_of(document, "verdict")[0] != '\0'
+               ? text_of(document, "verdict")
+               : text_of(document, "state"));
+    if (text_of(document, "error")[0] != '\0')
+        printf(": %s", text_of(document, "error"));
+    putchar('\n');
+    for (size_t i = 0; i < json_array_size(phases); i++)
+        print_phase(json_array_get(phases, i));
+}
+
+static void print_document(const struct options *options,
+                           const json_t *document)
+{
+    switch (options->command) {
+    case COMMAND_HOSTS:
+        print_list(document, "hosts", host_columns, ARRAY_LENGTH(host_columns),
+                   "no agent has connected yet");
+        break;
+    case COMMAND_DRIVES:
+        print_list(document, "drives", drive_columns,
+                   ARRAY_LENGTH(drive_columns), "no drives");
+        break;
+    case COMMAND_CAMPAIGNS:
+        print_list(document, "campaigns", campaign_columns,
+                   ARRAY_LENGTH(campaign_columns), "no campaigns yet");
+        break;
+    case COMMAND_SHOW:
+        print_show(document);
+        break;
+    case COMMAND_STOP:
+        printf("campaign %lld is being stopped\n",
+               (long long)json_integer_value(
+                   json_object_get(document, "campaign")));
+        break;
+    default:
+        print_status(document);
+        break;
+    }
+}
+
+static int encode(const struct options *options, uint32_t id,
+                  struct body *ret_body)
+{
+    const char *campaign =
+        options->arguments.count > 0 ? options->arguments.word[0] : "";
+
+    switch (options->command) {
+    case COMMAND_HOSTS:
+        return codec_query(id, SHELL_QUERY_HOSTS, "", ret_body);
+    case COMMAND_DRIVES:
+        return codec_query(id, SHELL_QUERY_DRIVES, "", ret_body);
+    case COMMAND_CAMPAIGNS:
+        return codec_query(id, SHELL_QUERY_CAMPAIGNS, "", ret_body);
+    case COMMAND_SHOW:
+        return codec_query(id, SHELL_QUERY_SHOW, campaign, ret_body);
+    case COMMAND_STOP:
+        return codec_stop(id, campaign, ret_body);
+    default:
+        return codec_query(id, SHELL_QUERY_STATUS, campaign, ret_body);
+    }
+}
+
+static int print_answer(const struct options *options, struct answer *answer)
+{
+    const char *error =
+        json_string_value(json_object_get(answer->document, "error"));
+    bool refused = answer->status == EXIT_USAGE;
+    int status = answer->status;
+
+    if (options->command == COMMAND_DRIVES && options->arguments.count > 0)
+        keep_host(answer->document, options->arguments.word[0]);
+    if (options->json)
+        return output_document(answer->document, answer->status, NULL);
+    if (refused)
+        status = output_error(false, EXIT_USAGE, "%s",
+                              error != NULL ? error : "refused");
+    else
+        print_document(options, answer->document);
+    json_decref(answer->document);
+    return status;
+}
+
+int query_command(const struct options *options)
+{
+    struct client *client = NULL;
+    struct answer answer;
+    struct diag diag;
+    struct body body;
+    int r = client_connect(options->controller, options->keys, NULL, &client,
+                           &diag);
+
+    if (r == 0) {
+        uint32_t id = client_next_id(client);
+
+        r = encode(options, id, &body);
+        if (r == 0)
+            r = client_request(client, id, &body, &answer, &diag);
+    }
+    client_close(client);
+    if (r == -EINTR)
+        return output_error(options->json, EXIT_INTERRUPTED, "interrupted");
+    if (r < 0)
+        return output_error(options->json, EXIT_NO_CONTROLLER, "%s",
+                            diag.text);
+    return print_answer(options, &answer);
+}
