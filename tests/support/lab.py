@@ -155,6 +155,19 @@ class Drive:
         words = stat.read_text().split()
         return int(words[0]), int(words[4])
 
+    def idle(self, seconds):
+        """Whether its count comes to stand still within that time."""
+        last, since = self.completed(), time.monotonic()
+        deadline = since + seconds + 0.3
+        while time.monotonic() - since < 0.3:
+            time.sleep(0.02)
+            now = self.completed()
+            if now != last:
+                last, since = now, time.monotonic()
+            if time.monotonic() > deadline:
+                return False
+        return True
+
 
 class Lab:
     def __init__(self):
