@@ -104,7 +104,7 @@ static void on_timer(uv_timer_t *timer)
     case CHANNEL_NEW:
     case CHANNEL_OPEN:
     case CHANNEL_CLOSING:
-        assert(!"a state without a limit");
+        assert(false && "a state without a limit");
     }
 }
 
