@@ -7,6 +7,7 @@
 #include "tests/support/suite.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static struct connection connection;
 static struct link link_;
@@ -96,7 +97,7 @@ START_TEST(addresses_lose_their_ports)
     char text[LINK_ADDRESS_SIZE];
 
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-        strcpy(link_.address, cases[i][0]);
+        (void)snprintf(link_.address, sizeof(link_.address), "%s", cases[i][0]);
         link_host_address(&link_, text);
         ck_assert_str_eq(text, cases[i][1]);
     }
@@ -173,7 +174,7 @@ START_TEST(one_name_is_one_instance)
     struct link newer = world_link(&second, 2, "", TLS_ROLE_NONE);
     struct diag diag;
 
-    strcpy(newer.address, "198.51.100.9:1");
+    (void)snprintf(newer.address, sizeof(newer.address), "198.51.100.9:1");
     ck_assert_int_eq(greeting_agent(&newer, &hello, &host, &diag), 0);
     hello.instance = body_other;
     ck_assert_int_eq(greeting_agent(&newer, &hello, &host, &diag), -EADDRINUSE);

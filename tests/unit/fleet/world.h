@@ -12,6 +12,8 @@
 #include "controller/fleet/codec.h"
 #include "controller/fleet/link.h"
 
+#include <stdio.h>
+
 #define WORLD_FRAMES 256
 
 struct connection {
@@ -52,8 +54,8 @@ static inline void world_end(void *data, const char *reason)
 
     ck_assert(!connection->ended);
     connection->ended = true;
-    strcpy(connection->reason,
-           reason); /* tidy: allow unbounded, because test */
+    (void)snprintf(connection->reason, sizeof(connection->reason), "%s",
+                   reason);
 }
 
 static const struct link_world world_functions = {
