@@ -280,7 +280,6 @@ static struct plan_target plan_targets[3] = {
     {.host = 0, .sd = "sd3", .path = "/dev/a2", .size_bytes = 1 << 20},
 };
 static const struct plan_size_share one_size[] = {{4096, 100}};
-static const struct plan_size_share one_size[] = {{4096, 100}};
 static const struct plan_size_share sizes[] = {{4096, 90}, {8192, 10}};
 static struct plan_workload plan_workloads[2] = {
     {.name = "wd1",
