@@ -135,10 +135,11 @@ static int read_rates(struct reading *reading,
 }
 
 static int set_rates(struct definition_rd *rd, struct definition_rate *rates,
-                     uint32_t count)
+                     uint32_t count, const struct parameter *parameter)
 {
     rd->rates = rates;
     rd->rate_count = count;
+    rd->rate_place = parameter->place;
     return 0;
 }
 
@@ -148,17 +149,15 @@ APPLY(apply_rd_iorate)
     struct definition_rd *rd = &building->rd;
     struct definition_rate *rates = NULL;
     uint32_t count = 0;
-    uint32_t list_line = rd->rate_place.line;
     int err;
 
-    rd->rate_place = parameter->place;
     if (parameter->count == 1 &&
         strcasecmp(parameter->values[0].text, "curve") == 0) {
         rates = ARENA_NEW(reading->arena, struct definition_rate);
         if (rates == NULL)
             return -ENOMEM;
         rates->kind = DEFINITION_RATE_CURVE;
-        return set_rates(rd, rates, 1);
+        return set_rates(rd, rates, 1, parameter);
     }
     if (parameter->count == 1 &&
         strcasecmp(parameter->values[0].text, "find") == 0)
@@ -173,10 +172,10 @@ APPLY(apply_rd_iorate)
                             "rd=default",
                             "the list of iorate= in line %u stays in force, as "
                             "in vdbench: a single value does not end it",
-                            list_line);
+                            rd->rate_place.line);
         return 0;
     }
-    return set_rates(rd, rates, count);
+    return set_rates(rd, rates, count, parameter);
 }
 
 APPLY(apply_rd_curve)
