@@ -6,7 +6,7 @@
  * is done in batches.  engine_uring.c is io_uring; engine_null.c completes
  * after constructed latencies, for tests and for the agent's --engine option.
  *
- *     engine->ops->submit(engine, slots, n, 1, wait_ns);
+ *     engine->ops->submit(engine, slots, n, now, wait_ns);
  *     now = clock_now_ns(clock);
  *     while ((n = engine->ops->reap(engine, now, done, max, &at_ns)) > 0)
  *         ... each of done[0..n-1] completed at at_ns
@@ -29,8 +29,8 @@
 
 #define ENGINE_SLOTS_MAX    65536u
 #define ENGINE_FILES_MAX    256u
+#define ENGINE_REGIONS_MAX  16384u
 #define ENGINE_REGION_BYTES (UINT64_C(1) << 29) /* registered at once */
-#define ENGINE_NO_REGION    UINT16_MAX
 #define ENGINE_FEATURES     256 /* bytes of a list of features */
 
 enum engine_op {
@@ -47,7 +47,7 @@ struct engine_io {
     uint16_t file; /* index into engine_setup.fds */
     uint8_t op;    /* enum engine_op */
     uint8_t unused;
-    uint16_t region; /* that `memory` lies in, or ENGINE_NO_REGION */
+    uint16_t region; /* that `memory` lies in, whole */
 };
 
 struct engine_done {
@@ -77,13 +77,14 @@ struct engine;
 struct engine_ops {
     /*
      * Submits the requests of `slots` (at most engine.batch_max) and waits
-     * until one request is done or `wait_ns` have passed; 0 does not wait.  A
-     * request that the kernel does not take now is kept, and offered again with
-     * the next call; `refused` counts how often.  Returns 0, or a negative
-     * errno when the ring itself is broken, after which only close helps.
+     * until one request is done or `wait_ns` have passed; 0 does not wait.
+     * `now_ns` is the worker's stamp of their submission.  A request that the
+     * kernel does not take now is kept, and offered again with the next call;
+     * `refused` counts how often.  Returns 0, or a negative errno when the ring
+     * itself is broken, after which only close helps.
      */
     int (*submit)(struct engine *engine, const uint32_t *slots, uint32_t count,
-                  uint64_t wait_ns);
+                  uint64_t now_ns, uint64_t wait_ns);
 
     /*
      * Takes up to `max` completions that share one time, which is `now_ns`
@@ -109,12 +110,20 @@ struct engine {
     char features[ENGINE_FEATURES]; /* in use: "defer_taskrun fixed_files" */
 };
 
+/* What opens an engine: engine_uring_open, or another with its context. */
+struct engine_kind {
+    int (*open)(const void *context, const struct engine_setup *setup,
+                struct engine **ret_engine, struct diag *diag);
+    const void *context;
+};
+
 /*
  * Opens an io_uring.  Features are tried one by one; those that the kernel or
  * a limit denies are left out of `features`.  -ENOSYS, -EPERM and others with
  * the cause and the remedy in `diag` when there is no io_uring at all.
+ * `context` is not used.
  */
-int engine_uring_open(const struct engine_setup *setup,
+int engine_uring_open(const void *context, const struct engine_setup *setup,
                       struct engine **ret_engine, struct diag *diag) MUST_CHECK;
 
 #endif

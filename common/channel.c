@@ -35,6 +35,8 @@ struct channel *channel_new(const struct channel_setup *setup,
     channel->setup = *setup;
     if (channel->setup.queue_max == 0)
         channel->setup.queue_max = CHANNEL_QUEUE_MAX;
+    if (channel->setup.handshake_ms == 0)
+        channel->setup.handshake_ms = HANDSHAKE_LIMIT_MS;
     if (channel->setup.clock == NULL)
         channel->setup.clock = clock_os();
     channel->handlers = handlers;
@@ -93,8 +95,8 @@ static void on_timer(uv_timer_t *timer)
         channel_attempt_failed(channel, -ETIMEDOUT);
         break;
     case CHANNEL_HANDSHAKING:
-        channel_fail(channel, -ETIMEDOUT, "TLS was not agreed within %u s",
-                     HANDSHAKE_LIMIT_MS / 1000);
+        channel_fail(channel, -ETIMEDOUT, "TLS was not agreed within %u ms",
+                     channel->setup.handshake_ms);
         break;
     case CHANNEL_ENDING:
         tear_down(channel);
@@ -102,7 +104,7 @@ static void on_timer(uv_timer_t *timer)
     case CHANNEL_NEW:
     case CHANNEL_OPEN:
     case CHANNEL_CLOSING:
-        assert(!"a state without a limit");
+        assert(false && "a state without a limit");
     }
 }
 
@@ -513,7 +515,7 @@ static int begin_handshake(struct channel *channel)
     struct diag diag = {0};
     int r;
 
-    channel_enter(channel, CHANNEL_HANDSHAKING, HANDSHAKE_LIMIT_MS);
+    channel_enter(channel, CHANNEL_HANDSHAKING, channel->setup.handshake_ms);
     channel->filter =
         tls_filter_new(channel->setup.tls, side, channel->setup.peer_roles);
     if (channel->filter == NULL) {

@@ -17,8 +17,9 @@
  * as a close: count a connection as made when the peer's Welcome arrived.
  *
  * Cut links: TCP_USER_TIMEOUT and keepalive close a link that is silent at the
- * level of TCP within about four seconds.  A peer that is stopped but whose
- * kernel answers is not seen here; heartbeats are the owner's.
+ * level of TCP within about four seconds; so is one whose peer takes nothing
+ * for as long while bytes wait for it.  A peer that is stopped while nothing
+ * waits is not seen here; heartbeats are the owner's.
  *
  * Limits: a frame as in frame.h; bytes waiting to be sent are bounded, and a
  * send beyond the bound closes the channel, saying so; connecting 5 s for each
@@ -67,6 +68,7 @@ struct channel_setup {
     struct tls_context *tls; /* NULL: plain.  Shared, outlives the channel. */
     uint32_t peer_roles;     /* TLS_ROLE_* bits taken from the peer; with TLS */
     size_t queue_max;        /* 0: CHANNEL_QUEUE_MAX */
+    uint32_t handshake_ms;   /* how long TLS may take; 0: 10 s */
     const struct clock *clock; /* of read_ns; NULL: clock_os() */
 };
 

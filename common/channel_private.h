@@ -11,7 +11,7 @@
 #include "common/frame.h"
 
 #define CONNECT_LIMIT_MS   5000u
-#define HANDSHAKE_LIMIT_MS 10000u
+#define HANDSHAKE_LIMIT_MS 10000u /* unless the setup says otherwise */
 #define END_LIMIT_MS       2000u
 
 enum channel_state {

@@ -119,7 +119,7 @@ struct conductor *conductor_new(const struct plan *plan,
 /* NULL is fine.  Returns NULL. */
 struct conductor *conductor_free(struct conductor *conductor);
 
-/* ---- Events -------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------- */
 
 /* Begins with the plan's first run.  Once. */
 void conductor_begin(struct conductor *conductor, uint64_t now_ns);
@@ -226,7 +226,7 @@ void conductor_stop(struct conductor *conductor, uint64_t now_ns,
 void conductor_end_phase(struct conductor *conductor, uint64_t now_ns,
                          enum conduct_verdict verdict, const char *reason);
 
-/* ---- Effects ------------------------------------------------------------- */
+/* ---- Effects ------------------------------------------------------------ */
 
 enum conduct_effect_kind {
     /* A frame to the agent of `host`, which is connected. */

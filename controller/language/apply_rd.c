@@ -135,11 +135,10 @@ static int read_rates(struct reading *reading,
 }
 
 static int set_rates(struct definition_rd *rd, struct definition_rate *rates,
-                     uint32_t count, const struct parameter *parameter)
+                     uint32_t count)
 {
     rd->rates = rates;
     rd->rate_count = count;
-    rd->rate_place = parameter->place;
     return 0;
 }
 
@@ -149,15 +148,17 @@ APPLY(apply_rd_iorate)
     struct definition_rd *rd = &building->rd;
     struct definition_rate *rates = NULL;
     uint32_t count = 0;
+    uint32_t list_line = rd->rate_place.line;
     int err;
 
+    rd->rate_place = parameter->place;
     if (parameter->count == 1 &&
         strcasecmp(parameter->values[0].text, "curve") == 0) {
         rates = ARENA_NEW(reading->arena, struct definition_rate);
         if (rates == NULL)
             return -ENOMEM;
         rates->kind = DEFINITION_RATE_CURVE;
-        return set_rates(rd, rates, 1, parameter);
+        return set_rates(rd, rates, 1);
     }
     if (parameter->count == 1 &&
         strcasecmp(parameter->values[0].text, "find") == 0)
@@ -172,10 +173,10 @@ APPLY(apply_rd_iorate)
                             "rd=default",
                             "the list of iorate= in line %u stays in force, as "
                             "in vdbench: a single value does not end it",
-                            rd->rate_place.line);
+                            list_line);
         return 0;
     }
-    return set_rates(rd, rates, count, parameter);
+    return set_rates(rd, rates, count);
 }
 
 APPLY(apply_rd_curve)

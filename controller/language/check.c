@@ -275,7 +275,7 @@ static void check_times(struct reading *reading, struct definition_rd *rd)
 static void check_run(struct reading *reading, struct definition_rd *rd)
 {
     check_times(reading, rd);
-    if (rd->rate_count == 0)
+    if (rd->rate_count == 0 && rd->rate_place.file == NULL)
         language_report_add(reading->report, LANGUAGE_ERROR, &rd->place, NULL,
                             "rd=%s has no iorate=", rd->name);
     if (rd->wds.count == 0 && rd->sds.count == 0)

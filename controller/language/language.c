@@ -59,6 +59,7 @@ int language_read(const struct language_input *input,
         reading.definitions->arena = reading.arena;
         err = run_steps(&reading);
     }
+    language_report_sort(report);
     if (err == 0)
         err = verdict(&reading);
     if (err == 0)

@@ -151,6 +151,53 @@ void language_report_add(struct language_report *report,
         message_done(&message);
 }
 
+/* The first message about the same file stands for it. */
+static uint32_t file_rank(const struct language_report *report,
+                          const struct language_message *message)
+{
+    if (message->place.file == NULL)
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < report->count; i++) {
+        const char *file = report->messages[i].place.file;
+
+        if (file != NULL && strcmp(file, message->place.file) == 0)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+static bool is_before(const struct language_message *a, uint32_t a_rank,
+                      const struct language_message *b, uint32_t b_rank)
+{
+    if (a_rank != b_rank)
+        return a_rank < b_rank;
+    if (a->place.line != b->place.line)
+        return a->place.line < b->place.line;
+    return a->place.column < b->place.column;
+}
+
+void language_report_sort(struct language_report *report)
+{
+    uint32_t rank[LANGUAGE_MESSAGES_MAX];
+
+    for (uint32_t i = 0; i < report->count; i++)
+        rank[i] = file_rank(report, &report->messages[i]);
+    for (uint32_t i = 1; i < report->count; i++) {
+        struct language_message moved = report->messages[i];
+        uint32_t moved_rank = rank[i];
+        uint32_t k = i;
+
+        for (; k > 0 && is_before(&moved, moved_rank, &report->messages[k - 1],
+                                  rank[k - 1]);
+             k--) {
+            report->messages[k] = report->messages[k - 1];
+            rank[k] = rank[k - 1];
+        }
+        report->messages[k] = moved;
+        rank[k] = moved_rank;
+    }
+}
+
 /* Whether a byte starts a character: the others have no column of their own. */
 static bool starts_character(char c)
 {

@@ -64,6 +64,10 @@ void language_report_add(struct language_report *report,
                          const struct language_place *place, const char *hint,
                          const char *format, ...) PRINTF(5, 6);
 
+/* Puts the messages in the order of files and lines; those about no file come
+ * last.  Steps find them in another. */
+void language_report_sort(struct language_report *report);
+
 /* Whether the campaign may not be run. */
 static inline bool language_report_failed(const struct language_report *report)
 {

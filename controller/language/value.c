@@ -297,11 +297,17 @@ static int add_range(struct reading *reading, const struct parameter *parameter,
     struct range range;
     int err;
 
-    if (!parameter->is_list || index + 1 == parameter->count)
-        return value_error(
-            reading, parameter, token,
-            "the range '%s' wants parentheses and a step or d, as in (%s,%s)",
-            token->text, token->text, unit == UNIT_BYTES ? "d" : "10");
+    if (!parameter->is_list)
+        return value_error(reading, parameter, token,
+                           "the range '%s' wants parentheses and a step, as in "
+                           "(%s,%s)",
+                           token->text, token->text,
+                           unit == UNIT_BYTES ? "d" : "10");
+    if (index + 1 == parameter->count)
+        return value_error(reading, parameter, token,
+                           "the range '%s' wants a step behind it, or d to "
+                           "double, as in (%s,d)",
+                           token->text, token->text);
     err = read_range(reading, parameter, token, unit, &range);
     if (err < 0)
         return err;
@@ -484,7 +490,7 @@ int value_word(struct reading *reading, const struct parameter *parameter,
 int value_yes(struct reading *reading, const struct parameter *parameter,
               bool *ret_yes)
 {
-    const struct token *token;
+    const struct token *token = NULL;
     int err = value_word(reading, parameter, &token);
     int c;
 

@@ -336,6 +336,7 @@ int plan_expand(const struct definitions *definitions,
     if (expansion.plan == NULL)
         return -ENOMEM;
     err = expand_all(&expansion);
+    language_report_sort(report);
     if (err == 0 && report->out_of_memory)
         err = -ENOMEM;
     if (err == 0 &&

@@ -238,6 +238,7 @@ int plan_place(struct plan *plan, struct language_report *report)
     err = warn_same_device(&placing);
     if (err == 0 && report->errors == errors)
         err = fill_place(&placing);
+    language_report_sort(report);
     if (err == 0 && report->out_of_memory)
         err = -ENOMEM;
     if (err == 0 &&

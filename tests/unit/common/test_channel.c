@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -497,6 +498,59 @@ START_TEST(a_peer_that_goes_within_a_frame)
 }
 END_TEST
 
+/* A plain socket, connected to our listener and then left alone. */
+static int connect_silently(void)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons(listener_port(listener));
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+    return fd;
+}
+
+static bool server_is_open(void *data)
+{
+    (void)data;
+    return server.opened > 0;
+}
+
+/* One whose kernel answers but who takes nothing: TCP gives up on him. */
+START_TEST(a_silent_peer_is_let_go)
+{
+    static uint8_t body[FRAME_BODY_MAX];
+    int fd;
+
+    listen_on("127.0.0.1", 5);
+    fd = connect_silently();
+    await(server_is_open, NULL);
+    while (channel_queued(server.channel) < sizeof(body))
+        ck_assert_int_eq(channel_send(server.channel, body, sizeof(body)), 0);
+    await(is_closed, &server);
+    ck_assert_int_eq(server.reason.err, -ETIMEDOUT);
+    (void)close(fd);
+}
+END_TEST
+
+/* One who connects and never says a word of TLS. */
+START_TEST(tls_has_a_limit)
+{
+    struct channel_setup setup = server_setup();
+    int fd;
+
+    setup.handshake_ms = 50;
+    ck_assert_int_eq(listener_open(&setup, "127.0.0.1:0", 5, on_accept, &server,
+                                   &listener, NULL),
+                     0);
+    fd = connect_silently();
+    await(is_closed, &server);
+    ck_assert_int_eq(server.reason.err, -ETIMEDOUT);
+    ck_assert_int_eq(server.opened, 0);
+    (void)close(fd);
+}
+END_TEST
+
 /* Plain frames to a TLS listener, and a TLS client at a plain one. */
 START_TEST(plain_against_tls)
 {
@@ -772,6 +826,7 @@ static TCase *plain_case(void)
     tcase_add_test(tc, a_disowned_channel_calls_nobody);
     tcase_add_test(tc, closing_twice);
     tcase_add_test(tc, a_peer_that_does_not_read);
+    tcase_add_test(tc, a_silent_peer_is_let_go);
     tcase_add_test(tc, case_O01_a_peer_that_lies_about_length);
     tcase_add_test(tc, a_peer_that_goes_within_a_frame);
     tcase_add_test(tc, too_many_connections);
@@ -797,6 +852,7 @@ static TCase *tls_case(void)
     tcase_add_test(tc, an_orderly_end_in_tls);
     tcase_add_test(tc, closing_inside_on_frame);
     tcase_add_test(tc, closing_twice);
+    tcase_add_test(tc, tls_has_a_limit);
     tcase_add_loop_test(tc, plain_against_tls, 0, 2);
     tcase_add_test(tc, case_O03_a_role_that_is_not_wanted);
     return tc;

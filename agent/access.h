@@ -1,0 +1,97 @@
+/*
+ * access.h - which offset, which size, which operation: a workload's shape on
+ * one region.
+ *
+ * Random offsets are multiples of the workload's largest transfer, counted from
+ * byte 0 as vdbench does, and every such position within [low, high) is equally
+ * likely.  Sequential ones follow each other from `low` and wrap at `high`, or
+ * end there.  In between, `seek_percent` of the I/Os jump to a random position
+ * and the others go on from where the last one ended.  A fill is sequential,
+ * ends, and shortens its last piece so that every byte is written once.
+ *
+ * Shares are exact to 2^-64: a draw of 64 bits is compared with a threshold.
+ *
+ * Threads: one owner.  Memory: by value.
+ */
+#ifndef AGENT_ACCESS_H
+#define AGENT_ACCESS_H
+
+#include "agent/engine.h"
+#include "agent/job.h"
+#include "common/base.h"
+#include "common/prng.h"
+
+enum access_mode {
+    ACCESS_RANDOM,
+    ACCESS_SEQUENTIAL,
+    ACCESS_MIXED,
+    ACCESS_FILL,
+};
+
+struct access {
+    enum access_mode mode;
+    bool mixed_ops;
+    bool mixed_sizes;
+    bool ends;  /* at `high`, instead of wrapping */
+    uint8_t op; /* when not mixed_ops */
+    uint32_t grain;
+    uint32_t size;      /* when not mixed_sizes */
+    uint64_t first;     /* lowest random position, in bytes */
+    uint64_t positions; /* how many random positions there are */
+    uint64_t low;
+    uint64_t high;
+    uint64_t cursor; /* where the next sequential I/O begins */
+    uint64_t read_below;
+    uint64_t seek_below;
+    uint64_t size_below[JOB_SIZES_MAX]; /* the last is never asked */
+    uint32_t sizes[JOB_SIZES_MAX];
+    uint32_t size_count;
+};
+
+/*
+ * The region [low, high) holds at least one of the largest transfers (a fill's
+ * at least one byte); job_check() saw to it.
+ */
+void access_init(struct access *access, const struct job_workload *workload,
+                 enum job_kind kind, uint64_t low, uint64_t high);
+
+/* Of access_draw() alone. */
+bool access_follow_(struct access *access, struct prng *prng,
+                    struct engine_io *io);
+uint32_t access_size_(const struct access *access, struct prng *prng);
+
+/* A random position of the region. */
+static inline uint64_t access_position(const struct access *access,
+                                       struct prng *prng)
+{
+    return access->first + prng_below(prng, access->positions) * access->grain;
+}
+
+/*
+ * Puts operation, length and offset of the next I/O into `io`.  False when the
+ * cell has come to its end; so it stays.
+ */
+static inline bool access_draw(struct access *access, struct prng *prng,
+                               struct engine_io *io)
+{
+    io->op = access->op;
+    if (access->mixed_ops && prng_next(prng) >= access->read_below)
+        io->op = ENGINE_WRITE;
+    io->length =
+        access->mixed_sizes ? access_size_(access, prng) : access->size;
+    if (access->mode != ACCESS_RANDOM)
+        return access_follow_(access, prng, io);
+    io->offset = access_position(access, prng);
+    return true;
+}
+
+/* Whether the cell ever does `op`. */
+static inline bool access_does(const struct access *access, enum engine_op op)
+{
+    return access->mixed_ops || access->op == op;
+}
+
+/* A share in per cent as a threshold for 64 random bits; 100 is not one. */
+uint64_t access_threshold(double percent);
+
+#endif

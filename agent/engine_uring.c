@@ -1,0 +1,300 @@
+/*
+ * engine_uring.c - io_uring, by liburing for the setting up and by hand for the
+ * rest: one io_uring_enter per batch, six stores per request.
+ *
+ * DEFER_TASKRUN makes completions run in our own enter, not in interrupts of
+ * whatever we were doing; SINGLE_ISSUER saves the kernel its locks.  Never
+ * SQPOLL: its thread takes a core from the host that we measure.
+ */
+#include "agent/engine.h"
+
+#include "agent/engine_probe.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <liburing.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_MAX      512u
+#define CQ_ENTRIES_MAX 65536u
+
+/* Waits when the kernel takes nothing and nothing is in flight to wait for. */
+#define PUT_OFF_NS NS_PER_MS
+
+struct uring {
+    struct engine engine; /* first: a uring is an engine */
+    struct io_uring ring;
+    const struct engine_io *io;
+    size_t io_stride;
+    uint8_t sqe_flags;
+    uint8_t opcode[ENGINE_FSYNC + 1];
+    unsigned enter_flags;
+    int enter_fd;
+    int files[ENGINE_FILES_MAX]; /* descriptors, or numbers of fixed files */
+};
+
+/* Setup flags, newest first: an older kernel refuses what it does not know. */
+static const struct {
+    unsigned flag;
+    const char *name;
+} optional[] = {
+    {IORING_SETUP_DEFER_TASKRUN, "defer_taskrun"},
+    {IORING_SETUP_SINGLE_ISSUER, "single_issuer"},
+    {IORING_SETUP_COOP_TASKRUN, "coop_taskrun"},
+    {IORING_SETUP_SUBMIT_ALL, "submit_all"},
+};
+
+static uint32_t power_of_two(uint32_t least)
+{
+    uint32_t power = 1;
+
+    while (power < least)
+        power <<= 1;
+    return power;
+}
+
+static void add_feature(struct uring *u, const char *name)
+{
+    size_t used = strlen(u->engine.features);
+
+    (void)snprintf(u->engine.features + used, ENGINE_FEATURES - used, "%s%s",
+                   used > 0 ? " " : "", name);
+}
+
+static inline const struct engine_io *io_of(const struct uring *u,
+                                            uint32_t slot)
+{
+    return (const struct engine_io *)((const uint8_t *)u->io +
+                                      (size_t)slot * u->io_stride);
+}
+
+static void fill_fsync(struct io_uring_sqe *sqe)
+{
+    sqe->opcode = IORING_OP_FSYNC;
+    sqe->off = 0;
+    sqe->addr = 0;
+    sqe->len = 0;
+    sqe->buf_index = 0;
+}
+
+/* What is not written here was zero when the ring was made and stays so. */
+static inline void fill_sqe(const struct uring *u, struct io_uring_sqe *sqe,
+                            uint32_t slot)
+{
+    const struct engine_io *io = io_of(u, slot);
+
+    sqe->opcode = u->opcode[io->op];
+    sqe->flags = u->sqe_flags;
+    sqe->fd = u->files[io->file];
+    sqe->off = io->offset;
+    sqe->addr = (uint64_t)(uintptr_t)io->memory;
+    sqe->len = io->length;
+    sqe->user_data = slot;
+    sqe->buf_index = io->region;
+    if (__builtin_expect(io->op == ENGINE_FSYNC, 0))
+        fill_fsync(sqe);
+}
+
+/* Puts requests into the ring; returns how many wait there in all. */
+static inline unsigned fill(struct uring *u, const uint32_t *slots,
+                            uint32_t count)
+{
+    struct io_uring_sq *sq = &u->ring.sq;
+    unsigned tail = sq->sqe_tail;
+    unsigned head = io_uring_smp_load_acquire(sq->khead);
+
+    assert(tail - head + count <= sq->ring_entries);
+    for (uint32_t i = 0; i < count; i++)
+        fill_sqe(u, &sq->sqes[tail++ & sq->ring_mask], slots[i]);
+    sq->sqe_tail = tail;
+    sq->sqe_head = tail;
+    /* Release: the kernel sees the requests before it sees their number. */
+    io_uring_smp_store_release(sq->ktail, tail);
+    return tail - head;
+}
+
+static int enter(struct uring *u, unsigned to_submit, uint64_t wait_ns)
+{
+    struct __kernel_timespec limit = {
+        .tv_sec = (int64_t)(wait_ns / NS_PER_S),
+        .tv_nsec = (long long)(wait_ns % NS_PER_S),
+    };
+    struct io_uring_getevents_arg arg = {
+        .sigmask_sz = _NSIG / 8,
+        .ts = (uint64_t)(uintptr_t)&limit,
+    };
+
+    return io_uring_enter2((unsigned)u->enter_fd, to_submit, wait_ns > 0,
+                           u->enter_flags, (sigset_t *)&arg, sizeof(arg));
+}
+
+static int uring_submit(struct engine *engine, const uint32_t *slots,
+                        uint32_t count, uint64_t now_ns, uint64_t wait_ns)
+{
+    struct uring *u = (struct uring *)engine;
+    unsigned waiting = fill(u, slots, count);
+    int r = enter(u, waiting, wait_ns);
+
+    (void)now_ns;
+    if (r >= 0 || r == -ETIME || r == -EINTR)
+        return 0;
+    if (r != -EAGAIN && r != -EBUSY && r != -ENOMEM)
+        return r;
+    engine->refused++;
+    /* The kernel is short of something: let completions make room. */
+    r = enter(u, 0, wait_ns < PUT_OFF_NS ? wait_ns : PUT_OFF_NS);
+    return r == -EBADF || r == -EINVAL || r == -EFAULT ? r : 0;
+}
+
+static uint32_t uring_reap(struct engine *engine, uint64_t now_ns,
+                           struct engine_done *done, uint32_t max,
+                           uint64_t *ret_at_ns)
+{
+    struct io_uring_cq *cq = &((struct uring *)engine)->ring.cq;
+    unsigned head = *cq->khead;
+    unsigned ready = io_uring_smp_load_acquire(cq->ktail) - head;
+    uint32_t count = ready < max ? ready : max;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct io_uring_cqe *cqe = &cq->cqes[head++ & cq->ring_mask];
+
+        done[i].slot = (uint32_t)cqe->user_data;
+        done[i].result = cqe->res;
+    }
+    /* Release: the entries are read before the kernel may reuse them. */
+    io_uring_smp_store_release(cq->khead, head);
+    *ret_at_ns = now_ns;
+    return count;
+}
+
+static bool uring_close(struct engine *engine, uint32_t pending)
+{
+    struct uring *u = (struct uring *)engine;
+
+    if (pending > 0)
+        return false;
+    io_uring_queue_exit(&u->ring);
+    free(u);
+    return true;
+}
+
+static const struct engine_ops uring_ops = {
+    .submit = uring_submit,
+    .reap = uring_reap,
+    .close = uring_close,
+};
+
+/* Tries with all flags, then with ever fewer, newest first. */
+static int make_ring(struct uring *u, uint32_t slot_count)
+{
+    uint32_t cq = power_of_two(slot_count);
+    struct io_uring_params params;
+    unsigned flags = 0;
+    int r;
+
+    u->engine.batch_max =
+        power_of_two(slot_count < BATCH_MAX ? slot_count : BATCH_MAX);
+    for (size_t i = 0; i < ARRAY_LENGTH(optional); i++)
+        flags |= optional[i].flag;
+    for (size_t next = 0;; next++) {
+        params = (struct io_uring_params){
+            .flags = flags | IORING_SETUP_CQSIZE,
+            .cq_entries = cq < 2 ? 2 : cq,
+        };
+        r = io_uring_queue_init_params(u->engine.batch_max, &u->ring, &params);
+        if (r != -EINVAL || next == ARRAY_LENGTH(optional))
+            break;
+        flags &= ~optional[next].flag;
+    }
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < ARRAY_LENGTH(optional); i++)
+        if ((flags & optional[i].flag) != 0)
+            add_feature(u, optional[i].name);
+    return 0;
+}
+
+/* All that follows is good to have; the ring works without. */
+static void register_ring(struct uring *u)
+{
+    u->enter_fd = u->ring.ring_fd;
+    u->enter_flags = IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG;
+    if (io_uring_register_ring_fd(&u->ring) == 1) {
+        u->enter_fd = u->ring.enter_ring_fd;
+        u->enter_flags |= IORING_ENTER_REGISTERED_RING;
+        add_feature(u, "fixed_ring");
+    }
+}
+
+static void register_files(struct uring *u, const struct engine_setup *setup)
+{
+    bool fixed =
+        io_uring_register_files(&u->ring, setup->fds, setup->fd_count) == 0;
+
+    for (uint32_t i = 0; i < setup->fd_count; i++)
+        u->files[i] = fixed ? (int)i : setup->fds[i];
+    if (fixed) {
+        u->sqe_flags = IOSQE_FIXED_FILE;
+        add_feature(u, "fixed_files");
+    }
+}
+
+static void register_buffers(struct uring *u, const struct engine_setup *setup)
+{
+    struct iovec *regions = calloc(setup->region_count + 1u, sizeof(*regions));
+    bool fixed;
+
+    u->opcode[ENGINE_READ] = IORING_OP_READ;
+    u->opcode[ENGINE_WRITE] = IORING_OP_WRITE;
+    if (regions == NULL)
+        return;
+    for (uint32_t i = 0; i < setup->region_count; i++)
+        regions[i] =
+            (struct iovec){setup->regions[i].memory, setup->regions[i].length};
+    fixed =
+        setup->region_count > 0 &&
+        io_uring_register_buffers(&u->ring, regions, setup->region_count) == 0;
+    free(regions);
+    if (fixed) {
+        u->opcode[ENGINE_READ] = IORING_OP_READ_FIXED;
+        u->opcode[ENGINE_WRITE] = IORING_OP_WRITE_FIXED;
+        add_feature(u, "fixed_buffers");
+    }
+}
+
+int engine_uring_open(const void *context, const struct engine_setup *setup,
+                      struct engine **ret_engine, struct diag *diag)
+{
+    struct uring *u;
+    int r;
+
+    (void)context;
+    assert(setup->slot_count > 0 && setup->slot_count <= ENGINE_SLOTS_MAX);
+    assert(setup->fd_count <= ENGINE_FILES_MAX);
+    _Static_assert(ENGINE_SLOTS_MAX <= CQ_ENTRIES_MAX,
+                   "every slot has its place in the completion queue");
+    u = calloc(1, sizeof(*u));
+    if (u == NULL)
+        return diag_set(diag, -ENOMEM, "no memory for an io_uring");
+    u->engine.ops = &uring_ops;
+    u->io = setup->io;
+    u->io_stride = setup->io_stride;
+    r = make_ring(u, setup->slot_count);
+    if (r < 0) {
+        free(u);
+        return engine_probe_explain(r, diag);
+    }
+    if ((u->ring.features & IORING_FEAT_EXT_ARG) == 0) {
+        (void)uring_close(&u->engine, 0);
+        return diag_set(diag, -ENOSYS,
+                        "io_uring of this kernel cannot wait with a time limit "
+                        "(EXT_ARG); Linux 5.11 or newer is needed");
+    }
+    register_ring(u);
+    register_files(u, setup);
+    register_buffers(u, setup);
+    *ret_engine = &u->engine;
+    return 0;
+}

@@ -1,0 +1,51 @@
+/*
+ * pattern.h - which bytes are written.
+ *
+ * Random bytes are made once, before the start, into a pool much longer than
+ * any compressor looks back; every write takes the next window of it, and each
+ * 4 KiB of a write begins with a number that this phase writes nowhere else.
+ * So nothing compresses and nothing is a duplicate, for two stores per 4 KiB.
+ *
+ * Threads: none of its own.
+ */
+#ifndef AGENT_PATTERN_H
+#define AGENT_PATTERN_H
+
+#include "common/base.h"
+
+#define PATTERN_BLOCK 4096u
+
+/* Fills with random bytes; several GB a second. */
+void pattern_fill(void *memory, size_t length, uint64_t seed);
+
+struct pattern {
+    uint64_t key;     /* differs between workers and phases */
+    uint64_t counter; /* of blocks made unique */
+};
+
+static inline void pattern_init(struct pattern *pattern, uint64_t seed)
+{
+    *pattern = (struct pattern){.key = seed | 1};
+}
+
+/*
+ * Makes each block of a write unique.  `length` may be any; blocks shorter than
+ * the 16 bytes of the number get none.
+ */
+static inline void pattern_stamp(struct pattern *pattern, void *memory,
+                                 uint32_t length)
+{
+    uint8_t *at = memory;
+    uint8_t *end = at + length;
+
+    for (; end - at >= 16; at += PATTERN_BLOCK) {
+        uint64_t number = ++pattern->counter * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t words[2] = {number, number ^ pattern->key};
+
+        __builtin_memcpy(at, words, sizeof(words));
+        if (end - at <= (ptrdiff_t)PATTERN_BLOCK)
+            break;
+    }
+}
+
+#endif

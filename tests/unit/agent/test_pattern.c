@@ -1,0 +1,142 @@
+/* What is written cannot be compressed and repeats nowhere. */
+#include "agent/pattern.h"
+
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLE 65536u
+
+static uint64_t seed;
+
+static void setup(void)
+{
+    /* Statistics with one known seed cannot fail by bad luck. */
+    seed = getenv("TEST_SEED") != NULL ? suite_seed() : 1;
+}
+
+static double bits_per_byte(const uint8_t *bytes, size_t length)
+{
+    uint64_t count[256] = {0};
+    double bits = 0;
+
+    for (size_t i = 0; i < length; i++)
+        count[bytes[i]]++;
+    for (int i = 0; i < 256; i++)
+        if (count[i] > 0)
+            bits -= (double)count[i] / (double)length *
+                    log2((double)count[i] / (double)length);
+    return bits;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    return memcmp(a, b, 8);
+}
+
+/* How many words of eight bytes, at any alignment of eight, occur twice: what
+ * every compressor looks for. */
+static size_t repeats(const uint8_t *bytes, size_t length)
+{
+    uint64_t *words = malloc(length);
+    size_t count = length / 8, again = 0;
+
+    ck_assert_ptr_nonnull(words);
+    memcpy(words, bytes, count * 8);
+    qsort(words, count, 8, compare_words);
+    for (size_t i = 1; i < count; i++)
+        again += words[i] == words[i - 1];
+    free(words);
+    return again;
+}
+
+START_TEST(case_M05_random_bytes_do_not_compress)
+{
+    uint8_t *bytes = malloc(SAMPLE);
+
+    ck_assert_ptr_nonnull(bytes);
+    pattern_fill(bytes, SAMPLE, seed);
+    /* 255 / (2 ln 2 n) is what 64 KiB of perfect noise lack of 8 bits. */
+    ck_assert_msg(bits_per_byte(bytes, SAMPLE) > 7.99, "TEST_SEED=%llu",
+                  (unsigned long long)seed);
+    ck_assert_uint_eq(repeats(bytes, SAMPLE), 0);
+    free(bytes);
+}
+END_TEST
+
+START_TEST(fill_takes_any_length)
+{
+    uint8_t bytes[200];
+
+    for (size_t length = 0; length < sizeof(bytes) - 1; length++) {
+        memset(bytes, 0xa5, sizeof(bytes));
+        pattern_fill(bytes, length, seed);
+        for (size_t i = length; i < sizeof(bytes); i++)
+            ck_assert_int_eq(bytes[i], 0xa5);
+    }
+    ck_assert(bits_per_byte(bytes, sizeof(bytes) - 1) > 5);
+}
+END_TEST
+
+/* The same memory written again and again: each block differs from all others,
+ * and what is not the number is left alone. */
+START_TEST(each_block_of_each_write_is_unique)
+{
+    enum { WRITES = 1000, BLOCKS = 4 };
+    uint8_t *bytes = malloc(BLOCKS * PATTERN_BLOCK);
+    uint8_t *before = malloc(BLOCKS * PATTERN_BLOCK);
+    uint8_t *heads = malloc((size_t)WRITES * BLOCKS * 8);
+    struct pattern pattern;
+
+    pattern_init(&pattern, seed);
+    pattern_fill(bytes, BLOCKS * PATTERN_BLOCK, seed);
+    memcpy(before, bytes, BLOCKS * PATTERN_BLOCK);
+    for (size_t i = 0; i < WRITES; i++) {
+        pattern_stamp(&pattern, bytes, BLOCKS * PATTERN_BLOCK);
+        for (size_t j = 0; j < BLOCKS; j++) {
+            memcpy(heads + (i * BLOCKS + j) * 8, bytes + j * PATTERN_BLOCK, 8);
+            ck_assert(memcmp(bytes + j * PATTERN_BLOCK + 16,
+                             before + j * PATTERN_BLOCK + 16,
+                             PATTERN_BLOCK - 16) == 0);
+        }
+    }
+    ck_assert_uint_eq(repeats(heads, (size_t)WRITES * BLOCKS * 8), 0);
+    free(bytes);
+    free(before);
+    free(heads);
+}
+END_TEST
+
+/* Never a byte beyond the write, whatever its length. */
+START_TEST(stamps_stay_within_the_write)
+{
+    static const uint32_t lengths[] = {0,    1,    15,   16,   17,   512,  4095,
+                                       4096, 4097, 4111, 4112, 8192, 10000};
+    uint8_t bytes[3 * PATTERN_BLOCK] = {0};
+    struct pattern pattern;
+    uint32_t length = lengths[_i];
+
+    pattern_init(&pattern, seed);
+    pattern_stamp(&pattern, bytes, length);
+    for (uint32_t i = length; i < sizeof(bytes); i++)
+        ck_assert_int_eq(bytes[i], 0);
+    ck_assert_uint_eq(pattern.counter,
+                      length / PATTERN_BLOCK + (length % PATTERN_BLOCK >= 16));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("pattern");
+    TCase *cases = tcase_create("pattern");
+
+    tcase_add_checked_fixture(cases, setup, NULL);
+    tcase_add_test(cases, case_M05_random_bytes_do_not_compress);
+    tcase_add_test(cases, fill_takes_any_length);
+    tcase_add_test(cases, each_block_of_each_write_is_unique);
+    tcase_add_loop_test(cases, stamps_stay_within_the_write, 0, 13);
+    suite_add_tcase(suite, cases);
+    return suite_run(suite);
+}
