@@ -15,8 +15,10 @@ static void check_blob(struct check *c, const char *field,
                        struct histogram *scratch)
 {
     uint64_t before = scratch->count;
+    bool decodes = blob->len == 0 ||
+                   histogram_merge_blob(scratch, blob->data, blob->len) == 0;
 
-    if (histogram_merge_blob(scratch, blob->data, blob->len) != 0)
+    if (!decodes)
         check_fail(c, "%s is no histogram", field);
     else if (scratch->count - before != ios)
         check_fail(c, "%s holds %llu values of %llu I/Os", field,
