@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_AGENT_FRAMES_H
 #define TESTS_UNIT_AGENT_FRAMES_H
 
-#include <check.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const struct uuid frames_controller = {{0xc0, 0xff, 0xee}};
 
 static inline void frames_pack(const Lockstep__Frame *frame)
 {
-    ck_assert_uint_le(lockstep__frame__get_packed_size(frame), FRAMES_MAX);
+    assert(lockstep__frame__get_packed_size(frame) <= FRAMES_MAX);
     frame_made.length = lockstep__frame__pack(frame, frame_made.data);
 }
 
@@ -165,7 +165,7 @@ static inline void frames_inspect(const struct uuid *campaign, const char *path,
     Lockstep__InspectTarget target = LOCKSTEP__INSPECT_TARGET__INIT;
     Lockstep__InspectTarget **targets = calloc(count + 1u, sizeof(*targets));
 
-    ck_assert_ptr_nonnull(targets);
+    assert(targets != NULL);
     target.path = (char *)(uintptr_t)path;
     target.write = 1;
     target.size_bytes = 4096;
@@ -189,7 +189,7 @@ static inline struct job *frames_job(uint32_t phase, uint64_t epoch)
 {
     struct job *job = job_new(1, 1, 1);
 
-    ck_assert_ptr_nonnull(job);
+    assert(job != NULL);
     job->work = (struct work){frames_campaign, phase, epoch};
     (void)snprintf(job->name, sizeof(job->name), "rd%u", phase);
     job->interval_ns = NS_PER_S;

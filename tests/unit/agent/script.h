@@ -8,6 +8,7 @@
 #ifndef TESTS_UNIT_AGENT_SCRIPT_H
 #define TESTS_UNIT_AGENT_SCRIPT_H
 
+#include <check.h>
 #include <string.h>
 
 #include "agent/interlock.h"

@@ -1,6 +1,7 @@
 /* agent/job.c: what must hold of a phase, each rule broken once. */
 #include "agent/job.h"
 
+#include <check.h>
 #include <math.h>
 #include <string.h>
 

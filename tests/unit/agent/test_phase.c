@@ -1,6 +1,7 @@
 /* agent/phase.c: every state, every limit, the lease. */
 #include "agent/phase.h"
 
+#include <check.h>
 #include <string.h>
 
 #include "common/uuid.h"
