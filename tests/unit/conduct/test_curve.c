@@ -1,0 +1,101 @@
+#include "controller/conduct/curve.h"
+
+#include "tests/support/suite.h"
+
+#include <errno.h>
+
+static struct curve curve;
+static struct diag diag;
+
+static void setup(void)
+{
+    curve_init(&curve);
+}
+
+static double rate_of(enum plan_rate_kind kind, double value)
+{
+    struct plan_rate rate = {kind, value};
+    double iops = -1;
+
+    ck_assert_int_eq(curve_rate(&curve, &rate, &iops, &diag), 0);
+    return iops;
+}
+
+static int failure_of(enum plan_rate_kind kind, double value)
+{
+    struct plan_rate rate = {kind, value};
+    double iops = -1;
+    int err;
+
+    diag.text[0] = '\0';
+    err = curve_rate(&curve, &rate, &iops, &diag);
+    ck_assert_int_lt(err, 0);
+    ck_assert(iops == -1);
+    ck_assert(diag.text[0] != '\0');
+    return err;
+}
+
+static void note(enum plan_rate_kind kind, double observed, bool whole)
+{
+    struct plan_rate rate = {kind, 0};
+
+    curve_note(&curve, &rate, observed, whole);
+}
+
+START_TEST(rates_that_need_no_history)
+{
+    ck_assert(rate_of(PLAN_RATE_MAX, 0) == 0);
+    ck_assert(rate_of(PLAN_RATE_CURVE, 0) == 0);
+    ck_assert(rate_of(PLAN_RATE_FIXED, 123) == 123);
+}
+END_TEST
+
+/* vdbench: 34246 observed, 50 % of it is 17123, rounded up to 17200. */
+START_TEST(points_are_shares_of_the_maximum_as_vdbench_rounds)
+{
+    note(PLAN_RATE_CURVE, 34246, true);
+    ck_assert(rate_of(PLAN_RATE_PERCENT, 50) == 17200);
+    ck_assert(rate_of(PLAN_RATE_PERCENT, 120) == 41100);
+    /* What a point measured does not move the next one. */
+    note(PLAN_RATE_PERCENT, 9000, true);
+    ck_assert(rate_of(PLAN_RATE_PERCENT, 50) == 17200);
+    /* iorate=50% is a share of the run before, whatever that was. */
+    ck_assert(rate_of(PLAN_RATE_OBSERVED, 50) == 4500);
+    note(PLAN_RATE_OBSERVED, 985, true);
+    ck_assert(rate_of(PLAN_RATE_OBSERVED, 50) == 500);
+}
+END_TEST
+
+START_TEST(shares_of_nothing_are_refused)
+{
+    ck_assert_int_eq(failure_of(PLAN_RATE_PERCENT, 50), -ENODATA);
+    ck_assert_int_eq(failure_of(PLAN_RATE_OBSERVED, 50), -ENODATA);
+    note(PLAN_RATE_MAX, 1000, true);
+    ck_assert_int_eq(failure_of(PLAN_RATE_PERCENT, 50), -ENODATA);
+    ck_assert(rate_of(PLAN_RATE_OBSERVED, 50) == 500);
+}
+END_TEST
+
+START_TEST(degraded_maximum_stops_its_curve_and_no_other)
+{
+    note(PLAN_RATE_CURVE, 1000, false);
+    ck_assert_int_eq(failure_of(PLAN_RATE_PERCENT, 50), -ECANCELED);
+    ck_assert(rate_of(PLAN_RATE_FIXED, 10) == 10);
+    note(PLAN_RATE_CURVE, 2000, true);
+    ck_assert(rate_of(PLAN_RATE_PERCENT, 50) == 1000);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("conduct curve");
+    TCase *tests = tcase_create("curve");
+
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, rates_that_need_no_history);
+    tcase_add_test(tests, points_are_shares_of_the_maximum_as_vdbench_rounds);
+    tcase_add_test(tests, shares_of_nothing_are_refused);
+    tcase_add_test(tests, degraded_maximum_stops_its_curve_and_no_other);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
