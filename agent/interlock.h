@@ -112,8 +112,9 @@ struct interlock_facts {
     uint64_t inode;         /* of files */
     uint64_t size_bytes;    /* of a file of ours: as far as it was filled */
     uint64_t length_bytes;  /* of a file: its length */
-    uint32_t logical_block; /* transfers and offsets are multiples; 1 when
-                               buffered or a file: the door asks then */
+    uint32_t logical_block; /* transfers and offsets are multiples of it; 1
+                               when buffered.  Of a file as told or, for one
+                               to come, as likely: the open one tells */
     char serial[TEXT_SIZE]; /* of a partition: its drive's, as wwn, model */
     char wwn[TEXT_SIZE];
     char model[TEXT_SIZE];
@@ -133,9 +134,9 @@ struct interlock_facts {
     char not_ours[TEXT_SIZE];     /* why it is not, when there was a mark */
     bool below_dev;               /* FILE or MISSING: it lies below /dev */
     bool parent_missing;          /* MISSING: and its directory too */
-    uint64_t free_bytes;          /* of the file system, to us */
+    uint64_t free_bytes;          /* of the file system, to us; UINT64_MAX: it
+                                     does not tell */
     uint64_t allocated_bytes;     /* of the file, already */
-    char mount_point[TEXT_SIZE];  /* of the file system */
     int access_error;             /* errno of looking at it (EACCES); 0 */
     /* After interlock_inspect(): why it would not be opened so; "" it would. */
     char refusal[REASON_SIZE];

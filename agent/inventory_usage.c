@@ -517,6 +517,15 @@ uint32_t usage_list(const struct usage *usage, const char *name,
     return list.count;
 }
 
+uint32_t usage_list_alone(const struct usage *usage, const char *name,
+                          char (*texts)[TEXT_SIZE], uint32_t max)
+{
+    struct list list = {.texts = texts, .max = max};
+
+    list_device(usage, name, "", &list);
+    return list.count;
+}
+
 void usage_openers(const struct usage *usage, const char *name, char *text,
                    size_t size)
 {

@@ -34,6 +34,10 @@ struct usage *usage_free(struct usage *usage);
 uint32_t usage_list(const struct usage *usage, const char *name,
                     char (*texts)[TEXT_SIZE], uint32_t max);
 
+/* The same for the device alone, without its partitions. */
+uint32_t usage_list_alone(const struct usage *usage, const char *name,
+                          char (*texts)[TEXT_SIZE], uint32_t max);
+
 /* Which processes hold `name` open at all, this one included; "" none seen. */
 void usage_openers(const struct usage *usage, const char *name, char *text,
                    size_t size);

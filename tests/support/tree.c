@@ -2,13 +2,14 @@
 
 #include <check.h>
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "tests/support/suite.h"
 
 static void make_folders(char *path)
 {
@@ -85,13 +86,15 @@ void tree_add(const char *root, const char *line)
 
 char *tree_make(const char *file)
 {
-    char *root = strdup("/tmp/lockstep-tree-XXXXXX");
+    static unsigned trees;
+    char *root;
     FILE *in = fopen(file, "re");
     char line[4096];
 
     ck_assert_msg(in != NULL, "cannot open %s: %s", file, strerror(errno));
-    ck_assert_ptr_nonnull(root);
-    ck_assert_ptr_nonnull(mkdtemp(root));
+    ck_assert_int_gt(asprintf(&root, "%s/tree%u", suite_directory(), trees++),
+                     0);
+    ck_assert_int_eq(mkdir(root, 0755), 0);
     while (fgets(line, sizeof(line), in) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         if (line[0] == '/')
@@ -102,19 +105,4 @@ char *tree_make(const char *file)
     }
     (void)fclose(in);
     return root;
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind,
-                      struct FTW *where)
-{
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
-void tree_remove(char *root)
-{
-    ck_assert_int_eq(nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
-    free(root);
 }

@@ -22,7 +22,4 @@ char *tree_make(const char *file);
 /* Adds to a tree, one line of the above form; replaces a file or link. */
 void tree_add(const char *root, const char *line);
 
-/* Removes the folder and all in it. */
-void tree_remove(char *root);
-
 #endif

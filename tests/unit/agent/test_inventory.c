@@ -10,6 +10,7 @@
 #include "agent/inventory_drive.h"
 #include "agent/inventory_usage.h"
 #include "agent/offer.h"
+#include "tests/support/suite.h"
 #include "tests/support/tree.h"
 
 static char *root;
@@ -31,7 +32,7 @@ static void load(const char *name)
 static void unload(void)
 {
     inventory = inventory_free(inventory);
-    tree_remove(root);
+    free(root);
 }
 
 static void read_again(const struct offers *offers)
@@ -481,8 +482,6 @@ int main(void)
 {
     Suite *suite = suite_create("inventory");
     TCase *tests = tcase_create("all");
-    SRunner *runner;
-    int failed;
 
     tcase_add_test(tests, an_nvme_drive_tells_all);
     tcase_add_test(tests, a_drive_behind_vmd_has_a_long_address);
@@ -508,9 +507,5 @@ int main(void)
     tcase_add_test(tests, openers_are_named);
     tcase_add_test(tests, a_drive_exported_by_nvmet_is_in_use);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
+    return suite_run(suite);
 }

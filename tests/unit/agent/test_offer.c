@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/support/suite.h"
+
 static struct offers offers;
 static struct offer_subject subject;
 
@@ -187,8 +189,6 @@ int main(void)
 {
     Suite *suite = suite_create("offer");
     TCase *tests = tcase_create("all");
-    SRunner *runner;
-    int failed;
 
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_loop_test(tests, what_an_offer_covers, 0, ARRAY_LENGTH(table));
@@ -200,9 +200,5 @@ int main(void)
     tcase_add_test(tests, a_file_may_be_offered_by_its_path);
     tcase_add_test(tests, bounds_hold);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
+    return suite_run(suite);
 }

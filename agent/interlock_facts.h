@@ -1,0 +1,63 @@
+/*
+ * interlock_facts.h - gathering what the rules look at.
+ *
+ * A path is resolved once, into a pin: an O_PATH descriptor, which opens
+ * nothing.  All else goes through it, so that no later change of the path leads
+ * elsewhere.
+ *
+ * Threads: none of its own.  For the interlock and its claims alone.
+ */
+#ifndef AGENT_INTERLOCK_FACTS_H
+#define AGENT_INTERLOCK_FACTS_H
+
+#include <limits.h>
+
+#include "agent/interlock.h"
+
+/* What is asked of the host once for several targets. */
+struct look {
+    const struct interlock_policy *policy;
+    const char *root;    /* "" for the real one */
+    struct usage *usage; /* NULL: nothing is written, so nobody asked */
+};
+
+int look_init(struct look *look, const struct interlock_policy *policy,
+              bool writes, struct diag *diag) MUST_CHECK;
+void look_done(struct look *look);
+
+struct pin {
+    int fd;                  /* O_PATH; of a file that is missing: its folder;
+                                -1: neither is there */
+    char name[NAME_MAX + 1]; /* of a missing file in that folder; else "" */
+};
+
+void pin_close(struct pin *pin);
+
+/* "/proc/self/fd/<n>", by which a descriptor is opened again. */
+#define PIN_PATH_SIZE 40u
+void fd_path(int fd, char path[PIN_PATH_SIZE]);
+
+/*
+ * Resolves the wish's path and gathers everything that can be had without
+ * opening it.  What cannot be had is a fact too; so this does not fail.
+ */
+void facts_gather(const struct look *look, const struct interlock_wish *wish,
+                  struct pin *ret_pin, struct interlock_facts *ret_facts);
+
+/*
+ * Takes size, block size, disk sequence and read-only from a descriptor of the
+ * block device itself.  -ESTALE: the device behind the name was replaced since
+ * the facts were gathered.
+ */
+int facts_bind(int fd, struct interlock_facts *facts,
+               struct diag *diag) MUST_CHECK;
+
+/* The facts of a file, again, by an open descriptor of it. */
+void facts_refresh_file(const struct look *look, int fd, bool direct,
+                        struct interlock_facts *facts);
+
+/* Whether the wish means writing: asked for, or needed to make the file. */
+bool interlock_writes(const struct interlock_facts *facts,
+                      const struct interlock_wish *wish);
+
+#endif
