@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base.h"
+
 int suite_run(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
@@ -28,8 +30,12 @@ uint64_t suite_seed(void)
     return (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec;
 }
 
-static char directory[64];
-static pid_t directory_owner;
+/* One on disk, one in memory. */
+static struct {
+    const char *below;
+    char path[64];
+    pid_t owner;
+} directories[] = {{.below = "/tmp"}, {.below = "/dev/shm"}};
 
 static int remove_entry(const char *path, const struct stat *st, int kind,
                         struct FTW *place)
@@ -38,19 +44,32 @@ static int remove_entry(const char *path, const struct stat *st, int kind,
     return remove(path);
 }
 
-static void remove_directory(void)
+static void remove_directories(void)
 {
-    if (directory_owner == getpid())
-        (void)nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    for (size_t i = 0; i < ARRAY_LENGTH(directories); i++)
+        if (directories[i].owner == getpid())
+            (void)nftw(directories[i].path, remove_entry, 8,
+                       FTW_DEPTH | FTW_PHYS);
+}
+
+static const char *fresh_directory(size_t i)
+{
+    if (directories[i].owner == getpid())
+        return directories[i].path;
+    (void)snprintf(directories[i].path, sizeof(directories[i].path),
+                   "%s/lockstep-test.XXXXXX", directories[i].below);
+    ck_assert_ptr_nonnull(mkdtemp(directories[i].path));
+    directories[i].owner = getpid();
+    ck_assert_int_eq(atexit(remove_directories), 0);
+    return directories[i].path;
 }
 
 const char *suite_directory(void)
 {
-    if (directory_owner == getpid())
-        return directory;
-    (void)snprintf(directory, sizeof(directory), "/tmp/lockstep-test.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-    directory_owner = getpid();
-    ck_assert_int_eq(atexit(remove_directory), 0);
-    return directory;
+    return fresh_directory(0);
+}
+
+const char *suite_memory_directory(void)
+{
+    return fresh_directory(access("/dev/shm", W_OK) == 0 ? 1 : 0);
 }

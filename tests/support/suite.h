@@ -19,4 +19,8 @@ uint64_t suite_seed(void);
  * suites run forked) exits.  Not freed. */
 const char *suite_directory(void);
 
+/* The same in memory, for many small files; below /dev/shm where there is one.
+ */
+const char *suite_memory_directory(void);
+
 #endif

@@ -92,8 +92,8 @@ char *tree_make(const char *file)
     char line[4096];
 
     ck_assert_msg(in != NULL, "cannot open %s: %s", file, strerror(errno));
-    ck_assert_int_gt(asprintf(&root, "%s/tree%u", suite_directory(), trees++),
-                     0);
+    ck_assert_int_gt(
+        asprintf(&root, "%s/tree%u", suite_memory_directory(), trees++), 0);
     ck_assert_int_eq(mkdir(root, 0755), 0);
     while (fgets(line, sizeof(line), in) != NULL) {
         line[strcspn(line, "\n")] = '\0';

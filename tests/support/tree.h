@@ -14,8 +14,8 @@
 #define TESTS_SUPPORT_TREE_H
 
 /*
- * Makes the tree of `file` in a new temporary folder and returns its path,
- * which tree_remove() takes.  Anything wrong fails the test.
+ * Makes the tree of `file` in memory (suite.h) and returns its path, which the
+ * caller frees.  Anything wrong fails the test.
  */
 char *tree_make(const char *file);
 
