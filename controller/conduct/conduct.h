@@ -46,7 +46,8 @@
  * know who is waited for.
  *
  * Memory: the plan is the caller's and outlives the conductor.  Texts handed in
- * are copied; texts in effects live until the next event.
+ * are copied; texts in effects live until conductor_take_effect() has returned
+ * false and an event comes after that.
  * Threads: one owner.
  */
 #ifndef CONTROLLER_CONDUCT_CONDUCT_H
@@ -119,7 +120,7 @@ struct conductor *conductor_new(const struct plan *plan,
 /* NULL is fine.  Returns NULL. */
 struct conductor *conductor_free(struct conductor *conductor);
 
-/* ---- Events ------------------------------------------------------------- */
+/* ---- Events -------------------------------------------------------------- */
 
 /* Begins with the plan's first run.  Once. */
 void conductor_begin(struct conductor *conductor, uint64_t now_ns);
@@ -226,7 +227,7 @@ void conductor_stop(struct conductor *conductor, uint64_t now_ns,
 void conductor_end_phase(struct conductor *conductor, uint64_t now_ns,
                          enum conduct_verdict verdict, const char *reason);
 
-/* ---- Effects ------------------------------------------------------------ */
+/* ---- Effects ------------------------------------------------------------- */
 
 enum conduct_effect_kind {
     /* A frame to the agent of `host`, which is connected. */
@@ -239,7 +240,8 @@ enum conduct_effect_kind {
     CONDUCT_DO_RENEW,      /* phase */
     CONDUCT_DO_ACK,        /* phase, interval: next_interval */
     CONDUCT_DO_RELEASE,
-    /* To the results. */
+    /* To the results.  Every phase that was begun has its BEGAN, DO_TOTAL and
+     * ENDED, in this order, whether it started or not. */
     CONDUCT_PHASE_BEGAN,    /* phase, iops: asked, 0 at full speed */
     CONDUCT_PHASE_STARTED,  /* phase, at_ns: the start; uncertainty_ns */
     CONDUCT_DO_TOTAL,       /* phase: all is stored, conductor_totalled() */
@@ -263,11 +265,12 @@ struct conduct_effect {
     uint64_t uncertainty_ns;
     uint64_t spread_ns;
     double iops;
-    const char *reason; /* until the next event; "" without one */
+    const char *reason; /* see Memory above; "" without one */
 };
 
 /* The oldest effect not yet taken; false when there is none.  Take all after
- * every event. */
+ * every event.  Carrying one out may bring events of its own: their effects
+ * come after those that wait. */
 bool conductor_take_effect(struct conductor *conductor,
                            struct conduct_effect *ret_effect) MUST_CHECK;
 

@@ -70,14 +70,14 @@ struct conductor *conductor_free(struct conductor *c)
     return NULL;
 }
 
-/* ---- Events ----------------------------------------------------------------
- */
+/* ---- Events -------------------------------------------------------------- */
 
 /* False once the campaign has ended: then nothing matters any more. */
 static bool begin_event(struct conductor *c, uint64_t now_ns)
 {
-    assert(c->effect_count == 0);
-    c->text_length = 0;
+    if (c->drained)
+        c->text_length = 0; /* nobody reads those texts any more */
+    c->drained = false;
     if (now_ns > c->now_ns)
         c->now_ns = now_ns;
     return c->state != CAMPAIGN_ENDED;
@@ -422,8 +422,7 @@ void conductor_end_phase(struct conductor *c, uint64_t now_ns,
     course_step(c);
 }
 
-/* ---- What is going on -------------------------------------------------------
- */
+/* ---- What is going on ---------------------------------------------------- */
 
 const struct conduct_phase *conductor_phase(const struct conductor *c)
 {

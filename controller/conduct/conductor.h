@@ -155,8 +155,7 @@ struct barrier {
 };
 
 enum tally_state {
-    TALLY_NOTHING, /* the phase has not started */
-    TALLY_WAITING, /* for rows */
+    TALLY_WAITING, /* for hosts and their rows */
     TALLY_ASKED,   /* CONDUCT_DO_TOTAL */
     TALLY_TOLD,
 };
@@ -195,6 +194,8 @@ struct conductor {
     uint32_t effect_count;
     char texts[EFFECT_TEXTS];
     uint32_t text_length;
+    const char *last_text; /* often the same for many hosts */
+    bool drained;          /* all effects were taken, and what they told of */
 };
 
 /* Loops over the hosts: `part` is each in turn, `host` its index. */
@@ -243,8 +244,7 @@ bool course_is_open(const struct conductor *c);
 /* How many hosts must take part for a start. */
 uint32_t course_required(const struct conductor *c);
 
-/* ---- part.c: what needs the conductor ---------------------------------------
- */
+/* ---- part.c: what needs the conductor ------------------------------------ */
 
 const char *part_label(const struct conductor *c, uint32_t host);
 
@@ -268,8 +268,7 @@ bool part_renews(const struct conductor *c, const struct part *part);
 void part_tick(struct conductor *c, uint32_t host);
 uint64_t part_due_ns(const struct conductor *c, const struct part *part);
 
-/* ---- back.c
- * ------------------------------------------------------------------ */
+/* ---- back.c -------------------------------------------------------------- */
 
 /* A host has come (back); part->hello says what it has. */
 void back_reconcile(struct conductor *c, uint32_t host);
@@ -281,8 +280,7 @@ void back_stored(struct conductor *c, uint32_t host, uint32_t phase,
                  uint64_t next_interval);
 void back_tick(struct conductor *c, uint32_t host);
 
-/* ---- orders.c: to one host -------------------------------------------------
- */
+/* ---- orders.c: to one host ----------------------------------------------- */
 
 void order_prepare(struct conductor *c, uint32_t host);
 void order_start(struct conductor *c, uint32_t host);

@@ -3,12 +3,29 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Events may come faster than effects are taken: the ring grows. */
+static void make_room(struct conductor *c)
+{
+    uint32_t room = 2 * c->effect_room;
+    struct conduct_effect *effects = calloc(room, sizeof(*effects));
+
+    assert(effects != NULL);
+    for (uint32_t i = 0; i < c->effect_count; i++)
+        effects[i] = c->effects[(c->effect_first + i) % c->effect_room];
+    free(c->effects);
+    c->effects = effects;
+    c->effect_room = room;
+    c->effect_first = 0;
+}
 
 struct conduct_effect *effect_add(struct conductor *c,
                                   enum conduct_effect_kind kind)
 {
-    assert(c->effect_count < c->effect_room);
+    if (c->effect_count == c->effect_room)
+        make_room(c);
 
     uint32_t at = (c->effect_first + c->effect_count++) % c->effect_room;
     struct conduct_effect *effect = &c->effects[at];
@@ -36,6 +53,8 @@ const char *effect_text(struct conductor *c, const char *text)
 {
     size_t length = strlen(text) + 1;
 
+    if (c->text_length > 0 && strcmp(c->last_text, text) == 0)
+        return c->last_text;
     if (length > sizeof(c->texts) - c->text_length)
         return "(more happened at once than can be told)";
 
@@ -43,6 +62,7 @@ const char *effect_text(struct conductor *c, const char *text)
 
     memcpy(copy, text, length);
     c->text_length += (uint32_t)length;
+    c->last_text = copy;
     return copy;
 }
 
@@ -60,7 +80,8 @@ void effect_notice(struct conductor *c, const char *format, ...)
 bool conductor_take_effect(struct conductor *c,
                            struct conduct_effect *ret_effect)
 {
-    if (c->effect_count == 0)
+    c->drained = c->effect_count == 0;
+    if (c->drained)
         return false;
     *ret_effect = c->effects[c->effect_first];
     c->effect_first = (c->effect_first + 1) % c->effect_room;

@@ -171,8 +171,8 @@ bool offset_to_controller(const struct offset *offset, uint64_t agent_ns,
 
     /* The instant is itself only known to within the uncertainty, and so is
      * the window's age then: a little more (1 / (1 - 200 ppm)). */
-    uint64_t half = ret_estimate->uncertainty_ns +
-                    drift_ns(distance(exact, about));
+    uint64_t half =
+        ret_estimate->uncertainty_ns + drift_ns(distance(exact, about));
 
     ret_estimate->uncertainty_ns = half + 2 * drift_ns(half) + 1;
     *ret_controller_ns = exact;

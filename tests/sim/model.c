@@ -63,8 +63,7 @@ static void say_finished(struct model *m)
                             .third = m->stuck});
 }
 
-/* ---- The end of work --------------------------------------------------------
- */
+/* ---- The end of work ----------------------------------------------------- */
 
 static void hold(struct model *m)
 {
@@ -130,8 +129,7 @@ static void stop(struct model *m, enum conduct_outcome outcome)
     }
 }
 
-/* ---- Its work
- * ---------------------------------------------------------------- */
+/* ---- Its work ------------------------------------------------------------ */
 
 static void edge(void *context, uint64_t work)
 {
@@ -321,8 +319,7 @@ static void handle(struct model *m, const struct message *message)
     }
 }
 
-/* ---- Its connection
- * ----------------------------------------------------------- */
+/* ---- Its connection ------------------------------------------------------ */
 
 static void say_hello(struct model *m)
 {
@@ -391,8 +388,7 @@ static void on_closed(void *context, uint64_t connection)
              dial, m, m->life);
 }
 
-/* ---- Misfortunes
- * --------------------------------------------------------------- */
+/* ---- Misfortunes --------------------------------------------------------- */
 
 /* When its workers submit no more, whatever else happens. */
 static uint64_t end_ns(const struct model *m)

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* ---- Checks
- * -------------------------------------------------------------------- */
+/* ---- Checks -------------------------------------------------------------- */
 
 static void check_go(struct stage *s)
 {
@@ -106,8 +105,7 @@ static void check_verdict(struct stage *s, const struct conduct_effect *effect)
         check_spread(s, phase);
 }
 
-/* ---- The controller's edge
- * -------------------------------------------------------- */
+/* ---- The controller's edge ----------------------------------------------- */
 
 static void tick(void *context, uint64_t token)
 {
@@ -291,8 +289,7 @@ void stage_carry_out(struct stage *s)
     world_at(&s->world, due, tick, s, due);
 }
 
-/* ---- The store
- * ------------------------------------------------------------------------ */
+/* ---- The store ----------------------------------------------------------- */
 
 static uint64_t row_token(uint32_t phase, uint32_t host, uint64_t row)
 {
@@ -336,8 +333,7 @@ static void take_row(struct stage *s, uint32_t host,
              row_token(message->phase, host, row));
 }
 
-/* ---- Messages from agents
- * --------------------------------------------------------------- */
+/* ---- Messages from agents ------------------------------------------------ */
 
 static void take_hello(struct stage *s, uint32_t host,
                        const struct message *message)

@@ -17,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Misfortunes
- * ------------------------------------------------------------------------ */
+/* ---- Misfortunes --------------------------------------------------------- */
 
 static void revive(void *context, uint64_t token)
 {
