@@ -74,7 +74,7 @@ static int accept_channel(struct listener *listener,
 static void on_connection(uv_stream_t *server, int status)
 {
     struct listener *listener = server->data;
-    struct channel *channel;
+    struct channel *channel = NULL;
 
     if (status == 0)
         status = accept_channel(listener, &channel);

@@ -214,8 +214,8 @@ int config_read(const struct config_table *table, void *settings,
                 const char *path, struct diag *diag)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    size_t length;
-    char *text;
+    size_t length = 0;
+    char *text = NULL;
     int r;
 
     if (fd < 0)

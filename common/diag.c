@@ -21,16 +21,23 @@ int diag_set(struct diag *diag, int err, const char *format, ...)
 
 void diag_prefix(struct diag *diag, const char *format, ...)
 {
-    char text[sizeof(diag->text)];
+    char rest[sizeof(diag->text)];
+    size_t length, room;
     va_list args;
-    size_t length;
 
     if (diag == NULL)
         return;
+    memcpy(rest, diag->text, sizeof(rest));
     va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
+    (void)vsnprintf(diag->text, sizeof(diag->text), format, args);
     va_end(args);
-    length = strlen(text);
-    (void)snprintf(text + length, sizeof(text) - length, ": %s", diag->text);
-    memcpy(diag->text, text, sizeof(text));
+    length = strlen(diag->text);
+    room = sizeof(diag->text) - 1 - length;
+    if (room < 2)
+        return;
+    memcpy(diag->text + length, ": ", 2);
+    length += 2;
+    room = strnlen(rest, room - 2);
+    memcpy(diag->text + length, rest, room);
+    diag->text[length + room] = '\0';
 }
