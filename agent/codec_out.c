@@ -372,7 +372,8 @@ static void target_message(const struct interlock_facts *from,
     facts->disk_sequence = from->disk_sequence;
     facts->ours = from->ours;
     facts->refusal = clean(&to->refusal, from->refusal);
-    facts->free_bytes = from->free_bytes;
+    /* "Does not tell" is 0 on the wire. */
+    facts->free_bytes = from->free_bytes > INT64_MAX ? 0 : from->free_bytes;
 }
 
 struct codec_bytes codec_inspected(const struct uuid *campaign,
