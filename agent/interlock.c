@@ -18,7 +18,7 @@
 #include "agent/interlock_probe.h"
 #include "agent/inventory_usage.h"
 
-/* ---- Looking ------------------------------------------------------------- */
+/* ---- Looking ---- */
 
 /* Someone holds it: who may that be? */
 static void tell_holder(const struct look *look, struct interlock_facts *facts)
@@ -121,7 +121,7 @@ int interlock_inspect(const struct interlock_policy *policy,
     return 0;
 }
 
-/* ---- Opening ------------------------------------------------------------- */
+/* ---- Opening ---- */
 
 /* One target on its way through the door. */
 struct passage {

@@ -124,7 +124,7 @@ struct interlock_facts {
     bool offered;               /* by an offer; for files, their directory */
     bool private_agent;         /* as the policy says */
     char offer_hint[TEXT_SIZE]; /* the offer line that would do */
-    char used_by[INVENTORY_USES_MAX][TEXT_SIZE]; /* of block devices */
+    char used_by[INVENTORY_USES_MAX][TEXT_SIZE]; /* when to be written */
     uint32_t used_by_count;
     enum interlock_claim claim;
     char claim_text[TEXT_SIZE]; /* BUSY: who, as far as can be seen */

@@ -179,6 +179,9 @@ void facts_refresh_file(const struct look *look, int fd, bool direct,
     gather_file_system(fd, facts);
     gather_file_offer(look, facts);
     gather_mark(look, fd, facts);
+    if (look->usage != NULL)
+        facts->used_by_count = usage_list_file(
+            look->usage, facts->device, facts->used_by, INVENTORY_USES_MAX);
 }
 
 /* Uses of other drives of this host that are the same one: two paths to it. */

@@ -240,7 +240,7 @@ static void say_read_only(const struct situation *s, char *reason)
 
 static bool in_use(const struct situation *s)
 {
-    return s->writes && is_block(s) && s->facts->used_by_count > 0;
+    return s->writes && s->facts->used_by_count > 0;
 }
 
 static void say_in_use(const struct situation *s, char *reason)
@@ -260,7 +260,7 @@ static void say_in_use(const struct situation *s, char *reason)
                        f->used_by_count - 4);
     length = strlen(reason);
     (void)snprintf(reason + length, REASON_SIZE - length,
-                   ".  Only a drive that nothing else uses is written");
+                   ".  Only what nothing else uses is written");
 }
 
 static bool below_dev(const struct situation *s)

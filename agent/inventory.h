@@ -13,6 +13,9 @@
  * Nothing is opened for writing, and nothing exclusively: a drive that just
  * appeared belongs to whoever is assembling it.
  *
+ * Not while a phase runs: reading sends one Identify command to every NVMe
+ * drive.
+ *
  * Threads: none of its own.  inventory_read() may block for as long as a sick
  * drive does (the ioctl gives up after 2 s): call it beside the loop.  It
  * shares nothing, so any thread may.  inventory_fingerprint() reads a few small

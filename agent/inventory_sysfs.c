@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+PRINTF(2, 0)
 static bool format_path(char *path, const char *format, va_list args)
 {
     int length = vsnprintf(path, SYSFS_PATH_SIZE, format, args);

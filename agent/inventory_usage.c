@@ -526,6 +526,46 @@ uint32_t usage_list_alone(const struct usage *usage, const char *name,
     return list.count;
 }
 
+static bool is_swap_file(const struct usage *usage, const char *path)
+{
+    FILE *file = sysfs_open("%s/proc/swaps", usage->root);
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+
+    while (!found && file != NULL && getline(&line, &room, file) > 0) {
+        line[strcspn(line, " \t\n")] = '\0';
+        unescape(line);
+        found = strcmp(line, path) == 0;
+    }
+    free(line);
+    if (file != NULL)
+        (void)fclose(file);
+    return found;
+}
+
+uint32_t usage_list_file(const struct usage *usage, const char *path,
+                         char (*texts)[TEXT_SIZE], uint32_t max)
+{
+    struct list list = {.texts = texts, .max = max};
+    struct sysfs_names blocks;
+
+    if (is_swap_file(usage, path))
+        list_add(&list, "", "swap");
+    sysfs_list(&blocks, "%s/sys/block", usage->root);
+    for (size_t i = 0; i < blocks.count; i++) {
+        char backing[PATH_SIZE];
+
+        if (sysfs_text(backing, sizeof(backing),
+                       "%s/sys/block/%s/loop/backing_file", usage->root,
+                       blocks.names[i]) &&
+            strcmp(backing, path) == 0)
+            list_add(&list, "behind ", blocks.names[i]);
+    }
+    sysfs_names_done(&blocks);
+    return list.count;
+}
+
 void usage_openers(const struct usage *usage, const char *name, char *text,
                    size_t size)
 {

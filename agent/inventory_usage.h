@@ -38,6 +38,11 @@ uint32_t usage_list(const struct usage *usage, const char *name,
 uint32_t usage_list_alone(const struct usage *usage, const char *name,
                           char (*texts)[TEXT_SIZE], uint32_t max);
 
+/* The same for a regular file, by its canonical path: swap, or behind a loop.
+ */
+uint32_t usage_list_file(const struct usage *usage, const char *path,
+                         char (*texts)[TEXT_SIZE], uint32_t max);
+
 /* Which processes hold `name` open at all, this one included; "" none seen. */
 void usage_openers(const struct usage *usage, const char *name, char *text,
                    size_t size);

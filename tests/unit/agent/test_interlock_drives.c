@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "agent/offer.h"
 #include "tests/support/drive.h"
 #include "tests/support/suite.h"
+#include "tests/support/tree.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -94,8 +96,7 @@ static void inspect(const char *path, bool write,
     ck_assert_int_eq(interlock_inspect(&policy, &wish, 1, ret_facts, &diag), 0);
 }
 
-/* ---- A process that does something with a drive until it is ended ----------
- */
+/* ---- A process that does something with a drive until it is ended ---- */
 
 struct helper {
     pid_t pid;
@@ -165,8 +166,7 @@ static int mount_privately(const char *path)
     return 0;
 }
 
-/* ---- What may be done -------------------------------------------------------
- */
+/* ---- What may be done ---- */
 
 START_TEST(an_offered_empty_drive_is_opened)
 {
@@ -303,8 +303,7 @@ START_TEST(case_G03_a_block_of_4096_is_told)
 }
 END_TEST
 
-/* ---- What may not -----------------------------------------------------------
- */
+/* ---- What may not ---- */
 
 START_TEST(case_F06_nothing_is_offered_by_default)
 {
@@ -482,8 +481,7 @@ START_TEST(a_second_campaign_is_kept_out)
 }
 END_TEST
 
-/* ---- Identity
- * ----------------------------------------------------------------- */
+/* ---- Identity ---- */
 
 /* Swap the two drives behind their names: the plan's must not be mistaken. */
 START_TEST(case_F03_a_drive_that_moved_is_not_written)
@@ -533,8 +531,7 @@ START_TEST(case_F03_a_drive_that_changed_its_size_is_not_written)
 }
 END_TEST
 
-/* ---- Content
- * ------------------------------------------------------------------- */
+/* ---- Content ---- */
 
 static const struct {
     const char *name;
@@ -591,8 +588,7 @@ START_TEST(random_data_is_not_a_signature)
 }
 END_TEST
 
-/* ---- Other kinds of paths
- * -------------------------------------------------------- */
+/* ---- Other kinds of paths ---- */
 
 START_TEST(only_the_harmless_character_devices)
 {
@@ -655,8 +651,79 @@ START_TEST(the_root_disk_is_refused)
 }
 END_TEST
 
-/* ---- zram
- * ------------------------------------------------------------------------ */
+/* ---- On hosts we do not have ---- */
+
+/*
+ * A device file with the number of another host's drive.  It is never opened:
+ * what is asked is refused by the facts of the tree, or only read about.
+ */
+static void inspect_there(const char *tree, unsigned major, unsigned minor,
+                          bool write, struct interlock_facts *ret_facts)
+{
+    char file[4096];
+    char node[PATH_SIZE];
+    char *root;
+
+    (void)snprintf(file, sizeof(file), "%.*s/sysfs/%s",
+                   (int)(strrchr(__FILE__, '/') - __FILE__), __FILE__, tree);
+    root = tree_make(file);
+    (void)snprintf(node, sizeof(node), "%s/node-%u-%u", suite_directory(),
+                   major, minor);
+    ck_assert_int_eq(mknod(node, S_IFBLK | 0600, makedev(major, minor)), 0);
+    policy.root = root;
+    inspect(node, write, ret_facts);
+    policy.root = "/";
+    free(root);
+}
+
+static const struct {
+    const char *tree;
+    unsigned major;
+    unsigned minor;
+    const char *use;
+} uses[] = {
+    {"p4510.tree", 8, 0, "partition sda2: mounted on /; partition sda3: swap"},
+    {"p4510.tree", 8, 2, "mounted on /"},
+    {"p4510.tree", 259, 2, "partition nvme1n1p1: held by dm-0 (vg0-data)"},
+    {"p4510.tree", 259, 3, "held by dm-0 (vg0-data)"},
+    {"p4510.tree", 253, 0, "in the mount namespace of 4711 (postgres)"},
+    {"pm1725b.tree", 259, 0, "member of the mounted btrfs"},
+    {"pm1725b.tree", 259, 9, "open for writing in qemu-system-x86 (pid 812)"},
+    /* Nothing uses this path to the drive, but the other one is mounted. */
+    {"pm1725b.tree", 8, 32, "sdb is the same drive: mounted on /srv"},
+    {"virtual.tree", 251, 3, "swap"},
+};
+
+START_TEST(case_F01_uses_of_every_kind)
+{
+    struct interlock_facts facts;
+
+    inspect_there(uses[_i].tree, uses[_i].major, uses[_i].minor, true, &facts);
+    ck_assert_msg(strstr(facts.refusal, "is in use: ") != NULL &&
+                      strstr(facts.refusal, uses[_i].use) != NULL,
+                  "%s", facts.refusal);
+    ck_assert_int_eq(facts.claim, INTERLOCK_CLAIM_UNTRIED);
+}
+END_TEST
+
+/* A partition is told by the serial and WWN of its drive, and its own size. */
+START_TEST(case_F03_a_partition_has_its_drives_identity)
+{
+    struct interlock_facts facts;
+
+    inspect_there("p4510.tree", 8, 1, false, &facts);
+    ck_assert_str_eq(facts.refusal, "");
+    ck_assert_str_eq(facts.device, "/dev/sda1");
+    ck_assert_str_eq(facts.drive, "/dev/sda");
+    ck_assert_str_eq(facts.serial, "S2UJNX0J402155");
+    ck_assert_str_eq(facts.wwn, "naa.5002538c40a1b2c3");
+    ck_assert_uint_eq(facts.disk_sequence, 3);
+    ck_assert_uint_eq(facts.size_bytes, MIB);
+    ck_assert_str_eq(facts.offer_hint, "serial=S2UJNX0J402155");
+}
+END_TEST
+
+/* ---- zram ---- */
 
 /* Adds one of our own, so that nobody's is touched; -1: not here. */
 static int add_zram(void)
@@ -776,6 +843,9 @@ int main(void)
     tcase_add_test(tests, only_the_harmless_character_devices);
     tcase_add_test(tests, a_node_elsewhere_is_the_same_device);
     tcase_add_test(tests, the_root_disk_is_refused);
+    tcase_add_loop_test(tests, case_F01_uses_of_every_kind, 0,
+                        ARRAY_LENGTH(uses));
+    tcase_add_test(tests, case_F03_a_partition_has_its_drives_identity);
     tcase_add_test(tests, zram_is_a_drive);
     tcase_add_test(tests, the_inventory_notices);
     suite_add_tcase(suite, tests);

@@ -130,8 +130,7 @@ static uint64_t length_of(const char *name)
     return stat(name, &st) == 0 ? (uint64_t)st.st_size : UINT64_MAX;
 }
 
-/* ---- Making ----------------------------------------------------------------
- */
+/* ---- Making ---- */
 
 START_TEST(a_new_file_is_made_filled_and_kept)
 {
@@ -278,8 +277,7 @@ START_TEST(only_our_own_file_is_taken_back)
 }
 END_TEST
 
-/* ---- Whose is it?
- * ------------------------------------------------------------ */
+/* ---- Whose is it? ---- */
 
 START_TEST(a_foreign_file_is_read_not_written)
 {
@@ -343,6 +341,23 @@ START_TEST(a_file_written_by_us_stays_ours)
 }
 END_TEST
 
+/* Lockstep made it, but somebody put a loop device on it. */
+START_TEST(a_file_behind_a_loop_is_in_use)
+{
+    struct test_drive drive;
+
+    if (drive_missing() != NULL) {
+        printf("SKIP files.loop: %s\n", drive_missing());
+        return;
+    }
+    make_filled(MIB);
+    drive_make_on(&drive, path);
+    must_refuse(path, MIB, false, -EPERM, "is in use: behind loop");
+    drive_remove(&drive);
+    must_open(MIB, true, false);
+}
+END_TEST
+
 START_TEST(a_second_campaign_is_kept_out)
 {
     static const struct uuid other = {{2}};
@@ -362,8 +377,7 @@ START_TEST(a_second_campaign_is_kept_out)
 }
 END_TEST
 
-/* ---- Where?
- * --------------------------------------------------------------------- */
+/* ---- Where? ---- */
 
 START_TEST(only_below_offered_directories)
 {
@@ -443,8 +457,7 @@ START_TEST(too_long_for_any_file)
 }
 END_TEST
 
-/* ---- On file systems made here
- * --------------------------------------------------- */
+/* ---- On file systems made here ---- */
 
 static bool mount_own(const char *what, const char *type, const char *options)
 {
@@ -597,6 +610,7 @@ static void add_tests(TCase *tests)
     tcase_add_test(tests, a_copy_is_not_ours);
     tcase_add_test(tests, a_file_written_since_is_theirs);
     tcase_add_test(tests, a_file_written_by_us_stays_ours);
+    tcase_add_test(tests, a_file_behind_a_loop_is_in_use);
     tcase_add_test(tests, a_second_campaign_is_kept_out);
     tcase_add_test(tests, only_below_offered_directories);
     tcase_add_test(tests, nothing_is_made_below_dev);

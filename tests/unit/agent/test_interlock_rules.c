@@ -393,6 +393,7 @@ static const struct {
     {"mounted", good_drive, mounted, INTERLOCK_IN_USE,
      "is in use: partition sda2: mounted on /."},
     {"mounted, read", good_drive, mounted_is_read, INTERLOCK_ALLOWED, ""},
+    {"file in use", good_file, mounted, INTERLOCK_IN_USE, "is in use: "},
     {"below /dev", good_file, file_below_dev, INTERLOCK_BELOW_DEV,
      "a file below /dev"},
     {"foreign file", good_file, foreign_file, INTERLOCK_NOT_OURS,
