@@ -135,6 +135,32 @@ static void word_add(struct lexer *lexer, char c)
     lexer->word[lexer->length++] = c;
 }
 
+/* $name or !name, but not $host and its kind, which stand for themselves. */
+static bool is_variable(const char *text)
+{
+    return (text[0] == '$' || text[0] == '!') &&
+           (isalpha((unsigned char)text[1]) || text[1] == '_') &&
+           strncmp(text + 1, "host", 4) != 0;
+}
+
+/* A variable that is still there was not given.  False: it is all there is. */
+static bool check_variables(struct lexer *lexer, const char *text)
+{
+    for (const char *p = text; *p != '\0' && !lexer->quoted; p++) {
+        int length = 1;
+
+        if (!is_variable(p))
+            continue;
+        while (is_name_byte(p[length]))
+            length++;
+        language_report_add(lexer->reading->report,
+                            p == text ? LANGUAGE_ERROR : LANGUAGE_WARNING,
+                            &lexer->place, "give it as NAME=VALUE",
+                            "variable %.*s is not given", length, p);
+    }
+    return lexer->quoted || !is_variable(text);
+}
+
 static int word_emit(struct lexer *lexer, enum token_kind kind)
 {
     char *text =
@@ -145,6 +171,8 @@ static int word_emit(struct lexer *lexer, enum token_kind kind)
         return -ENOMEM;
     if (end.source == lexer->place.source && end.column > lexer->place.column)
         lexer->place.width = end.column - lexer->place.column;
+    if (kind == TOKEN_VALUE && !check_variables(lexer, text))
+        return 0;
     if (kind == TOKEN_KEYWORD)
         for (char *c = text; *c != '\0'; c++)
             *c = (char)tolower((unsigned char)*c);

@@ -208,7 +208,8 @@ int main(void)
     char *index, *runs;
 
     if (folder == NULL || folder[0] == '\0') {
-        printf("LOCKSTEP_CORPUS is not set: no public files to compare with\n");
+        printf("SKIP unit.plan.corpus: LOCKSTEP_CORPUS is not set, so there "
+               "are no public files to compare with\n");
         return SKIPPED;
     }
     index = read_in(folder, "index.tsv", &length);

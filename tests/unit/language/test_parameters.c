@@ -1,0 +1,267 @@
+/*
+ * The one table of parameters: abbreviations, what works, what is for later.
+ */
+#include "controller/language/internal.h"
+#include "tests/support/parm.h"
+#include "tests/support/suite.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static const struct {
+    enum section section;
+    const char *keyword;
+    const char *name; /* NULL: unknown */
+} abbreviations[] = {
+    {SECTION_SD, "th", "threads"},
+    {SECTION_SD, "thread", "threads"},
+    {SECTION_SD, "openflag", "openflags"},
+    {SECTION_SD, "of", "offset"},
+    {SECTION_SD, "ho", "host"},
+    {SECTION_SD, "re", "replay"},
+    {SECTION_WD, "xf", "xfersize"},
+    {SECTION_WD, "xfer", "xfersize"},
+    {SECTION_WD, "rdp", "rdpct"},
+    {SECTION_WD, "re", "readpct"},
+    {SECTION_WD, "se", "seekpct"},
+    {SECTION_WD, "st", "stride"},
+    {SECTION_WD, "sd", "sd"},
+    {SECTION_RD, "el", "elapsed"},
+    {SECTION_RD, "in", "interval"},
+    {SECTION_RD, "io", "iorate"},
+    {SECTION_RD, "wa", "warmup"},
+    {SECTION_RD, "pa", "pause"},
+    {SECTION_RD, "forx", "forxfersize"},
+    {SECTION_RD, "forth", "forthreads"},
+    {SECTION_RD, "th", "threads"},
+    {SECTION_RD, "st", "stopcurve"},
+    {SECTION_GENERAL, "comp", "compratio"},
+    {SECTION_GENERAL, "compression", "compression"},
+    {SECTION_GENERAL, "data", "data_errors"},
+    {SECTION_GENERAL, "mess", "messagescan"},
+    {SECTION_GENERAL, "report", "report"},
+    {SECTION_HD, "sys", "system"},
+    /* In full only. */
+    {SECTION_RD, "maxdat", NULL},
+    {SECTION_RD, "w", NULL},
+    {SECTION_GENERAL, "loo", NULL},
+    {SECTION_SD, "h", NULL},
+    {SECTION_SD, "xfersize", NULL},
+};
+
+START_TEST(test_abbreviation)
+{
+    const struct parameter_kind *kind =
+        parameter_find(abbreviations[_i].section, abbreviations[_i].keyword);
+
+    if (abbreviations[_i].name == NULL) {
+        ck_assert_ptr_null(kind);
+        return;
+    }
+    ck_assert_ptr_nonnull(kind);
+    ck_assert_str_eq(kind->name, abbreviations[_i].name);
+}
+END_TEST
+
+/* Every row can be reached by its full name, and says what it is for. */
+START_TEST(test_rows)
+{
+    for (uint32_t i = 0; i < parameter_table_length; i++) {
+        const struct parameter_kind *kind = &parameter_table[i];
+
+        ck_assert_msg(parameter_find(kind->section, kind->name) == kind,
+                      "%s= of %s= is hidden by another", kind->name,
+                      section_name(kind->section));
+        ck_assert_msg(kind->help[0] != '\0', "%s= has no help", kind->name);
+        ck_assert((kind->apply != NULL) == (kind->support == PARAMETER_WORKS));
+        ck_assert(i == 0 || parameter_table[i - 1].section <= kind->section);
+    }
+}
+END_TEST
+
+/* A file around one parameter of a section. */
+static void write_file(char *file, size_t size,
+                       const struct parameter_kind *kind, const char *value)
+{
+    char in[SECTIONS][160] = {"", "", "", "", ""};
+
+    (void)snprintf(in[kind->section], sizeof(in[0]), "%s%s=%s",
+                   kind->section == SECTION_GENERAL ? "" : ",", kind->name,
+                   value);
+    (void)snprintf(file, size,
+                   "%s\nhd=h1%s\nsd=s1,lun=/x%s\nwd=w1,sd=s1%s\n"
+                   "rd=r1,sd=s1,iorate=max%s\n",
+                   in[SECTION_GENERAL], in[SECTION_HD], in[SECTION_SD],
+                   in[SECTION_WD], in[SECTION_RD]);
+}
+
+/* Nothing known is ever dropped in silence: it works, is noted, or refused. */
+START_TEST(test_support)
+{
+    for (uint32_t i = 0; i < parameter_table_length; i++) {
+        const struct parameter_kind *kind = &parameter_table[i];
+        char file[1024];
+        struct parm parm;
+
+        if (kind->support == PARAMETER_WORKS)
+            continue;
+        write_file(file, sizeof(file), kind, "5");
+        parm_read(&parm, file);
+        if (kind->support == PARAMETER_NO_EFFECT) {
+            parm_assert_ok(&parm);
+            parm_assert_says(&parm, "without effect here");
+        } else {
+            ck_assert_int_eq(parm.err, -ENOTSUP);
+            ck_assert_uint_eq(parm.report.unsupported, 1);
+        }
+        parm_assert_says(&parm, kind->name);
+        parm_done(&parm);
+    }
+}
+END_TEST
+
+/* What works takes good values, and refuses bad ones with a place. */
+static const struct {
+    const char *file; /* %s: the value */
+    const char *good[4];
+    const char *bad[6];
+} values[] = {
+    {"compratio=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
+     {"1"},
+     {"x", "(1,2)"}},
+    {"formatsds=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
+     {"no", "N"},
+     {"maybe"}},
+    {"sd=s,lun=/x,size=%s\nrd=r,sd=s,iorate=max\n",
+     {"10g", "(100g,2)", "512"},
+     {"0", "-1", "x", "50%", "(1,2,3)", "(1g,0)"}},
+    {"sd=s,lun=/x,threads=%s\nrd=r,sd=s,iorate=max\n",
+     {"1", "1k", "(8,2)", "65536"},
+     {"0", "-1", "65537", "5%", "x"}},
+    {"sd=s,lun=/x,openflags=%s\nrd=r,sd=s,iorate=max\n",
+     {"O_DIRECT", "(directio,fsync)", "0x4000", "o_dsync"},
+     {"direct", "0x8000", "17"}},
+    {"sd=s,lun=/x,range=%s\nrd=r,sd=s,iorate=max\n",
+     {"(0,50)", "(10,100)", "(1g,2g)", "(0%,25%)"},
+     {"(50,10)", "50", "(5,5)", "(-1,5)", "(2g,1g)", "(a,b)"}},
+    {"sd=s,lun=/x,count=%s\nrd=r,sd=s*,iorate=max\n",
+     {"(1,4)", "(0,1)"},
+     {"4", "(1,0)", "(1,2,3)", "(1,65537)"}},
+    {"sd=s,lun=/x\nwd=w,sd=s,rdpct=%s\nrd=r,wd=w,iorate=max\n",
+     {"0", "100", "(70)"},
+     {"101", "-1", "x", "(1,2)"}},
+    {"sd=s,lun=/x\nwd=w,sd=s,wrpct=%s\nrd=r,wd=w,iorate=max\n",
+     {"0", "100"},
+     {"101", "-1"}},
+    {"sd=s,lun=/x\nwd=w,sd=s,seekpct=%s\nrd=r,wd=w,iorate=max\n",
+     {"seq", "eof", "rand", "33.3"},
+     {"101", "-2", "sequentially", "50%", "(1,2)"}},
+    {"sd=s,lun=/x\nwd=w,sd=s,xfersize=%s\nrd=r,wd=w,iorate=max\n",
+     {"4096", "(4k,100)", "(512,30,1k,70)", "256m"},
+     {"0", "513", "257m", "(4k,50,8k,40)", "(4k,50,8k)", "(4k,101,8k,-1)"}},
+    {"sd=s,lun=/x\nwd=w,sd=s,skew=%s\nrd=r,wd=w,iorate=max\n",
+     {"100"},
+     {"101", "-1", "x", "(50,50)"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=%s\n",
+     {"max", "MAX", "(100,200,max)", "curve"},
+     {"0", "-5", "fast", "(1,0)", "(curve,100)", "1e10"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=curve,curve=%s\n",
+     {"(10,50,100)", "50", "(10-120,10)"},
+     {"0", "(10,x)", "1001", "-5"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=max,elapsed=%s\n",
+     {"10", "5m", "1h", "2500ms"},
+     {"-1", "x", "50%", "(1,2)", "1"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=max,interval=%s\n",
+     {"1", "5", "500ms", "0"},
+     {"20", "50ms", "x"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=max,interval=5,warmup=%s\n",
+     {"0", "5", "1m"},
+     {"3", "x", "-1"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=max,pause=%s\n",
+     {"0", "30", "5m"},
+     {"x", "-1"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=max,distribution=%s\n",
+     {"exponential", "uni", "DETERMINISTIC"},
+     {"poisson"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=max,forseekpct=%s\n",
+     {"(0,50,100)", "-1"},
+     {"seq", "101", "random"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=max,xfersize=%s\n",
+     {"4k", "(4k-64k,d)"},
+     {"(4k,50,8k,50)", "0", "(4k-256,d)"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=max,forrhpct=%s\n", {"0"}, {"101", "x"}},
+};
+
+START_TEST(test_values)
+{
+    char file[512];
+    struct parm parm;
+
+    for (size_t i = 0; i < 4 && values[_i].good[i] != NULL; i++) {
+        const char *value = values[_i].good[i];
+        char *at = strstr(values[_i].file, "%s");
+
+        (void)snprintf(file, sizeof(file), "%.*s%s%s",
+                       (int)(at - values[_i].file), values[_i].file, value,
+                       at + 2);
+        parm_read(&parm, file);
+        parm_assert_ok(&parm);
+        parm_done(&parm);
+    }
+    for (size_t i = 0; i < 6 && values[_i].bad[i] != NULL; i++) {
+        const char *value = values[_i].bad[i];
+        char *at = strstr(values[_i].file, "%s");
+
+        (void)snprintf(file, sizeof(file), "%.*s%s%s",
+                       (int)(at - values[_i].file), values[_i].file, value,
+                       at + 2);
+        parm_read(&parm, file);
+        ck_assert_msg(parm.err == -EINVAL, "accepted: %s", file);
+        ck_assert_ptr_nonnull(parm.report.messages[0].place.file);
+        parm_done(&parm);
+    }
+}
+END_TEST
+
+/* Known values of known parameters that are for later. */
+START_TEST(test_values_not_yet)
+{
+    static const char *const files[] = {
+        "compratio=2\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
+        "validate=yes\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
+        "sd=s,lun=/x,range=(90,120)\nrd=r,sd=s,iorate=max\n",
+        "sd=s,lun=/x\nwd=w,sd=s,xfersize=(4k,64k,4k)\nrd=r,wd=w,iorate=max\n",
+        "sd=s,lun=/x\nwd=w,sd=s,seekpct=poisson\nrd=r,wd=w,iorate=max\n",
+        "sd=s,lun=/x\nwd=w,sd=s,rhpct=10\nrd=r,wd=w,iorate=max\n",
+        "sd=s,lun=/x\nrd=r,sd=s,iorate=max,forwhpct=(0,10)\n",
+        "sd=s,lun=/x\nrd=r,sd=s,iorate=100,distribution=(exp,spike)\n",
+        "sd=s,lun=/x\nrd=r,sd=s,iorate=find\n",
+        "fsd=f,anchor=/x,depth=1\nfwd=w,fsd=f\nrd=r,fwd=w\n",
+        "rg=g,devices=(1)\nsd=s,lun=/x\n",
+    };
+    struct parm parm;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {
+        parm_read(&parm, files[i]);
+        ck_assert_msg(parm.err == -ENOTSUP && parm.report.unsupported == 1,
+                      "%s%s", files[i], parm.messages);
+        ck_assert_ptr_null(parm.definitions);
+        parm_done(&parm);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("parameters");
+    TCase *tests = tcase_create("parameters");
+
+    tcase_add_loop_test(tests, test_abbreviation, 0,
+                        ARRAY_LENGTH(abbreviations));
+    tcase_add_test(tests, test_rows);
+    tcase_add_test(tests, test_support);
+    tcase_add_loop_test(tests, test_values, 0, ARRAY_LENGTH(values));
+    tcase_add_test(tests, test_values_not_yet);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
