@@ -13,7 +13,7 @@
 #include "common/base.h"
 
 /* More than any row of the store may hold. */
-#define BYTES_MAX (64u << 20)
+#define BYTES_MAX (512u << 20)
 
 /* All zero is an empty buffer. */
 struct bytes {

@@ -212,7 +212,7 @@ static void note_delivered(struct merge *merge, const struct host_row *row)
 static int explain(int err, const struct sample *sample, struct diag *diag)
 {
     if (err != -EBADMSG && err != -EOVERFLOW)
-        return err;
+        return diag_set(diag, err, "the controller is out of memory");
     return diag_set(diag, -EPROTO,
                     "interval %llu: the counts and histograms of a cell do not "
                     "fit together",

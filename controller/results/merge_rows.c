@@ -13,31 +13,10 @@
 
 static struct row *new_row(const struct merge *merge, uint64_t interval)
 {
-    const struct layout *layout = merge->layout;
-    struct row *row = calloc(1, sizeof(*row));
-    uint32_t at = 0;
-
-    if (row == NULL)
-        return NULL;
-    row->interval = interval;
-    row->spans = 1;
-    row->kind = interval < merge->timing.warmup_intervals ? SAMPLE_ROW_WARMUP
-                                                          : SAMPLE_ROW_MEASURED;
-    row->begin_ns = INT64_MAX;
-    row->end_ns = INT64_MIN;
-    row->hosts_expected = layout->takes_part_count;
-    row->workload_count = layout->workload_count;
-    row->workloads =
-        calloc((size_t)layout->workload_count + 1, sizeof(*row->workloads));
-    row->hosts =
-        calloc((size_t)layout->takes_part_count + 1, sizeof(*row->hosts));
-    if (row->workloads == NULL || row->hosts == NULL)
-        return row_free(row);
-    for (uint32_t h = 0; h < layout->host_count; h++)
-        if (layout->takes_part[h])
-            row->hosts[at++] = (struct row_host){
-                .host = h, .mean_us = NAN, .p99_us = NAN, .max_us = NAN};
-    return row;
+    return row_new(merge->layout, interval,
+                   interval < merge->timing.warmup_intervals
+                       ? SAMPLE_ROW_WARMUP
+                       : SAMPLE_ROW_MEASURED);
 }
 
 static uint64_t end_of_open(const struct merge *merge)
@@ -63,102 +42,6 @@ static int extend(struct merge *merge, uint64_t last)
     return 0;
 }
 
-static struct row_host *host_of(struct row *row, uint32_t host)
-{
-    uint32_t low = 0, high = row->hosts_expected;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (row->hosts[middle].host < host)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    assert(low < row->hosts_expected && row->hosts[low].host == host);
-    return &row->hosts[low];
-}
-
-static double larger_of(double a, double b)
-{
-    return !(a > b) && !isnan(b) ? b : a;
-}
-
-/* Puts two parts of a host's row together, one after the other in time. */
-static void join_host(struct row_host *into, const struct row_host *from)
-{
-    uint64_t ios = into->n[SAMPLE_READ].ios + into->n[SAMPLE_WRITE].ios;
-    uint64_t more = from->n[SAMPLE_READ].ios + from->n[SAMPLE_WRITE].ios;
-
-    if (ios > 0 && more > 0) {
-        into->mean_us =
-            (into->mean_us * (double)ios + from->mean_us * (double)more) /
-            (double)(ios + more);
-        into->p99_us = NAN;
-    } else if (more > 0) {
-        into->mean_us = from->mean_us;
-        into->p99_us = from->p99_us;
-    }
-    into->max_us = larger_of(into->max_us, from->max_us);
-    into->intervals_ += from->intervals_;
-    into->samples_ += from->samples_;
-    for (int op = 0; op < SAMPLE_OPS; op++)
-        counts_follow(&into->n[op], &from->n[op]);
-    cpu_tally_add(&into->cpu, &from->cpu);
-}
-
-static void join_window(struct row *row, int64_t begin_ns, int64_t end_ns,
-                        int64_t skew_ns)
-{
-    row->begin_ns = begin_ns < row->begin_ns ? begin_ns : row->begin_ns;
-    row->end_ns = end_ns > row->end_ns ? end_ns : row->end_ns;
-    row->skew_ns = skew_ns > row->skew_ns ? skew_ns : row->skew_ns;
-}
-
-static void clear_gauges(struct tally_pair *pair)
-{
-    for (int op = 0; op < SAMPLE_OPS; op++) {
-        struct counts *n = &pair->op[op].n;
-
-        *n = (struct counts){
-            .ios = n->ios, .bytes = n->bytes, .errors = n->errors};
-    }
-}
-
-/* What was in flight at an edge within a row is not in flight at its end. */
-static void clear_all_gauges(struct tally_pair *sum,
-                             struct tally_pair *workloads, uint32_t count)
-{
-    clear_gauges(sum);
-    for (uint32_t w = 0; w < count; w++)
-        clear_gauges(&workloads[w]);
-}
-
-/* The row of the later intervals takes those before into itself. */
-static int join(struct row *later, struct row *earlier)
-{
-    int err;
-
-    clear_all_gauges(&earlier->sum, earlier->workloads,
-                     earlier->workload_count);
-    err = tally_pair_add(&later->sum, &earlier->sum);
-
-    for (uint32_t w = 0; w < later->workload_count && err == 0; w++)
-        err = tally_pair_add(&later->workloads[w], &earlier->workloads[w]);
-    if (err < 0)
-        return err;
-    for (uint32_t i = 0; i < later->hosts_expected; i++) {
-        struct row_host host = earlier->hosts[i];
-
-        join_host(&host, &later->hosts[i]);
-        later->hosts[i] = host;
-    }
-    join_window(later, earlier->begin_ns, earlier->end_ns, earlier->skew_ns);
-    cpu_tally_add(&later->cpu, &earlier->cpu);
-    later->spans += earlier->spans;
-    return 0;
-}
-
 /* The index of the open row that covers an interval. */
 static uint32_t find_open(const struct merge *merge, uint64_t interval)
 {
@@ -177,7 +60,7 @@ static int span(struct merge *merge, uint64_t first, uint64_t last,
     int err = 0;
 
     while (merge->open[at]->interval < last && err == 0) {
-        err = join(merge->open[at + 1], merge->open[at]);
+        err = row_join(merge->open[at + 1], merge->open[at]);
         (void)row_free(merge->open[at]);
         merge->open_count--;
         memmove(&merge->open[at], &merge->open[at + 1],
@@ -185,42 +68,6 @@ static int span(struct merge *merge, uint64_t first, uint64_t last,
     }
     *ret_row = merge->open[at];
     return err;
-}
-
-static void host_latency(struct merge *merge, struct row_host *ret_host)
-{
-    struct figures figures;
-
-    /* One window is as good as another: latencies do not depend on it. */
-    figures_of(&merge->sum, 0, false, NULL, &merge->both, &figures);
-    ret_host->mean_us = figures.all.service.mean_us;
-    ret_host->p99_us = figures.all.service.p99_us;
-    ret_host->max_us = figures.all.service.max_us;
-}
-
-/* Adds merge's scratch, which is the sum of `from`, to a row. */
-static int add_to_row(struct merge *merge, struct row *row,
-                      const struct host_row *from, uint32_t intervals)
-{
-    struct row_host host = {.intervals_ = intervals, .samples_ = 1};
-    int err;
-
-    if (from->interval < row->interval)
-        clear_all_gauges(&merge->sum, merge->workloads, row->workload_count);
-    err = tally_pair_add(&row->sum, &merge->sum);
-
-    for (uint32_t w = 0; w < row->workload_count && err == 0; w++)
-        err = tally_pair_add(&row->workloads[w], &merge->workloads[w]);
-    if (err < 0)
-        return err;
-    for (int op = 0; op < SAMPLE_OPS; op++)
-        host.n[op] = merge->sum.op[op].n;
-    host.cpu = from->cpu;
-    host_latency(merge, &host);
-    join_host(host_of(row, from->host), &host);
-    join_window(row, from->begin_ns, from->end_ns, from->skew_ns);
-    cpu_tally_add(&row->cpu, &from->cpu);
-    return 0;
 }
 
 static int add_drain(struct merge *merge, const struct host_row *from)
@@ -233,7 +80,8 @@ static int add_drain(struct merge *merge, const struct host_row *from)
     }
     if (from->interval > merge->drain->interval)
         merge->drain->interval = from->interval;
-    return add_to_row(merge, merge->drain, from, 1);
+    return row_add(merge->drain, from, &merge->sum, merge->workloads, 1,
+                   &merge->both);
 }
 
 /*
@@ -244,7 +92,7 @@ static void skip_rest(struct merge *merge, const struct host_row *from,
                       uint64_t first)
 {
     for (uint64_t k = first; k <= from->interval; k++)
-        host_of(merge->open[find_open(merge, k)], from->host)->intervals_++;
+        row_host_of(merge->open[find_open(merge, k)], from->host)->intervals_++;
 }
 
 static int add_interval(struct merge *merge, const struct host_row *from)
@@ -264,7 +112,8 @@ static int add_interval(struct merge *merge, const struct host_row *from)
     err = span(merge, first, last, &row);
     if (err < 0)
         return err;
-    return add_to_row(merge, row, from, (uint32_t)(last + 1 - first));
+    return row_add(row, from, &merge->sum, merge->workloads,
+                   (uint32_t)(last + 1 - first), &merge->both);
 }
 
 static void force(struct merge *merge, uint64_t below)
@@ -353,18 +202,6 @@ static bool closes(const struct merge *merge, const struct row *row,
            now_ns >= due_ns(merge, row) || is_whole(merge, row);
 }
 
-static struct row *finish(struct row *row)
-{
-    row->hosts_delivered = 0;
-    for (uint32_t i = 0; i < row->hosts_expected; i++) {
-        struct row_host *host = &row->hosts[i];
-
-        host->delivered = host->samples_ > 0 && host->intervals_ >= row->spans;
-        row->hosts_delivered += host->delivered ? 1 : 0;
-    }
-    return row;
-}
-
 /* The row of an interval that a later one has in it, or that nobody has. */
 static struct row *next_empty(struct merge *merge, const struct row *within)
 {
@@ -379,7 +216,7 @@ static struct row *next_empty(struct merge *merge, const struct row *within)
             within->hosts[i].intervals_ >= within->spans ? 1 : 0;
     }
     merge->closed++;
-    return finish(row);
+    return row_finish(row);
 }
 
 static struct row *pop(struct merge *merge)
@@ -390,7 +227,7 @@ static struct row *pop(struct merge *merge)
     memmove(&merge->open[0], &merge->open[1],
             merge->open_count * sizeof(struct row *));
     merge->closed = row->interval + 1;
-    return finish(row);
+    return row_finish(row);
 }
 
 static struct row *next_drain(struct merge *merge)
@@ -401,7 +238,7 @@ static struct row *next_drain(struct merge *merge)
         return NULL;
     merge->drain = NULL;
     merge->drain_closed = true;
-    return finish(row);
+    return row_finish(row);
 }
 
 struct row *merge_next(struct merge *merge, uint64_t now_ns)

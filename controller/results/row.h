@@ -89,6 +89,33 @@ struct row {
     struct row_host *hosts; /* hosts_expected of them, by number */
 };
 
+struct layout;
+
+/* An empty one of an interval, with all hosts that take part.  NULL without
+ * memory. */
+struct row *row_new(const struct layout *layout, uint64_t interval,
+                    enum sample_kind kind);
+
+/*
+ * Adds a host's row, whose sum, also by workload, comes with it; `intervals`
+ * of the row's it tells about.  What was in flight at an edge within the row is
+ * left out, and taken out of `sum` and `workloads`.  -ENOMEM, -EOVERFLOW: the
+ * row is then not what it should be.
+ */
+int row_add(struct row *row, const struct host_row *from,
+            struct tally_pair *sum, struct tally_pair *workloads,
+            uint32_t intervals, struct histogram *scratch) MUST_CHECK;
+
+/* `later` takes the row of the intervals right before into itself.  Errors as
+ * row_add(). */
+int row_join(struct row *later, struct row *earlier) MUST_CHECK;
+
+/* The host's part; the host must take part. */
+struct row_host *row_host_of(struct row *row, uint32_t host);
+
+/* Says who has delivered all of it.  Returns the row. */
+struct row *row_finish(struct row *row);
+
 /* NULL is fine.  Returns NULL. */
 struct row *row_free(struct row *row);
 

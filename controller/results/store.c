@@ -239,12 +239,17 @@ int store_open(const struct store_options *options, struct store **ret_store,
         destroy(store);
         return err;
     }
-    if (!store->threadless)
+    if (options->opened != NULL)
+        err = options->opened(&store->file.writer, options->data, diag);
+    if (err == 0 && !store->threadless) {
         err = start_threads(store);
+        if (err < 0)
+            (void)diag_set(diag, err, "cannot start the store's threads: %s",
+                           strerror(-err));
+    }
     if (err < 0) {
         (void)store_close(store);
-        return diag_set(diag, err, "cannot start the store's threads: %s",
-                        strerror(-err));
+        return err;
     }
     *ret_store = store;
     return 0;

@@ -26,8 +26,8 @@
 #include "common/base.h"
 #include "common/diag.h"
 
-#define STORE_JOBS_MAX    8192u
-#define STORE_BYTES_MAX   (256u << 20)
+#define STORE_JOBS_MAX    16384u
+#define STORE_BYTES_MAX   (512u << 20)
 #define STORE_GROUP_MAX   512u /* jobs in one transaction */
 #define STORE_QUERIES_MAX 64u
 
@@ -52,12 +52,17 @@ struct store_job {
     struct store_job *next_; /* store's */
 };
 
+/* Called once the file is open, before anything else; see store_options. */
+typedef int store_opened_fn(struct store_access *access, void *data,
+                            struct diag *diag);
+
 struct store_options {
     const char *path;
     const char *version;
-    int64_t wall_ns; /* now, to note when it was opened */
+    int64_t wall_ns;         /* now, to note when it was opened */
+    store_opened_fn *opened; /* NULL: nothing to read at the start */
     void (*wake)(void *data);
-    void *data;
+    void *data; /* for both */
     bool threadless;
 };
 

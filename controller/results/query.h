@@ -1,0 +1,118 @@
+/*
+ * query.h - documents from the store alone.
+ *
+ * Threads: the store's reader; each call sees one state of the store.
+ */
+#ifndef CONTROLLER_RESULTS_QUERY_H
+#define CONTROLLER_RESULTS_QUERY_H
+
+#include "controller/results/document.h"
+#include "controller/results/statement.h"
+
+/* Rows of a phase that WATCH tells: the last so many. */
+#define QUERY_ROWS_MAX 1000u
+
+struct query_found {
+    uint64_t number;
+    struct uuid id;
+    enum results_state state;
+    enum verdict verdict;
+};
+
+/*
+ * Which campaign `text` is: a number, a unique beginning of a UUID (with or
+ * without its dashes), "" the newest.  -ENOENT, -EINVAL (several begin so).
+ */
+int query_find(struct store_access *access, const char *text,
+               struct query_found *ret_found, struct diag *diag) MUST_CHECK;
+
+/* Each appends one document. */
+int query_campaigns(struct store_access *access, struct bytes *into,
+                    struct diag *diag) MUST_CHECK;
+int query_status(struct store_access *access, const struct query_found *found,
+                 int64_t now_wall_ns, struct bytes *into,
+                 struct diag *diag) MUST_CHECK;
+int query_watch(struct store_access *access, const struct query_found *found,
+                int64_t now_wall_ns, struct bytes *into,
+                struct diag *diag) MUST_CHECK;
+int query_show(struct store_access *access, const struct query_found *found,
+               struct bytes *into, struct diag *diag) MUST_CHECK;
+
+/* ---- For the files of query ------------------------------------------------
+ */
+
+/* A phase's row in the store.  Texts live until the next step. */
+struct query_phase {
+    struct document_phase asked;
+    uint64_t id;
+    uint32_t state;
+    enum verdict verdict;
+    const char *error;
+    int64_t started_ns;
+    int64_t ended_ns;
+    int64_t uncertainty_ns; /* -1: not known, as the next */
+    int64_t spread_ns;
+    int64_t begin_ns; /* of the window; begin above end: none */
+    int64_t end_ns;
+    int64_t overlap_ns;
+    uint64_t warmup_intervals;
+    uint64_t measured_intervals;
+    uint64_t intervals;
+    uint64_t layout; /* 0: it never began */
+};
+
+/* The columns that query_get_phase() reads, with the table named p. */
+extern const char query_phase_by_campaign[]; /* ?1 campaign */
+extern const char query_phase_at_hand[];     /* ?1 campaign */
+
+void query_get_phase(struct statement *s, const struct query_found *found,
+                     uint32_t phases, struct query_phase *ret_phase);
+
+/* The layout of a phase and the names of its workloads (a JSON array; decref
+ * it).  1 with both, 0 for a phase that never began. */
+struct layout;
+int query_layout(struct store_access *access, uint64_t layout,
+                 struct layout **ret_layout, json_t **ret_workloads,
+                 struct diag *diag) MUST_CHECK;
+
+/* How many drives of the campaign have a cell in it. */
+uint32_t query_count_drives(const struct layout *layout);
+
+int query_count_phases(struct store_access *access, uint64_t campaign,
+                       uint32_t *ret_phases, uint32_t *ret_done,
+                       struct diag *diag) MUST_CHECK;
+
+/* Keys of a campaign; of its state, too. */
+int query_put_head(struct store_access *access, uint64_t campaign,
+                   struct object *o, struct diag *diag) MUST_CHECK;
+int query_put_status(struct store_access *access,
+                     const struct query_found *found, int64_t now_wall_ns,
+                     struct object *o, struct diag *diag) MUST_CHECK;
+
+/* Planned time of the runs that have not begun; what is left of one. */
+int query_planned_ns(struct store_access *access, uint64_t campaign,
+                     uint64_t *ret_ns, struct diag *diag) MUST_CHECK;
+uint64_t query_left_ns(const struct query_phase *phase, int64_t now_wall_ns);
+
+/* Names of a campaign's hosts and drives, by number. */
+struct query_names {
+    char **hosts;
+    uint32_t host_count;
+    struct query_drive {
+        uint32_t host;
+        char *sd;
+        char *path;
+    } * drives;
+    uint32_t drive_count;
+};
+
+int query_names_load(struct store_access *access, uint64_t campaign,
+                     struct query_names *ret_names,
+                     struct diag *diag) MUST_CHECK;
+void query_names_done(struct query_names *names);
+const char *query_host_name(const struct query_names *names, uint32_t host);
+
+/* "3 17" as an array of names. */
+json_t *query_missing(const struct query_names *names, const char *numbers);
+
+#endif

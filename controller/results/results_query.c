@@ -1,0 +1,111 @@
+/*
+ * Questions: answered by the store's reader, told by the loop.
+ */
+#include "controller/results/inside.h"
+#include "controller/results/query.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASKED_MAX 64
+
+struct query_task {
+    struct task task;
+    enum results_query query;
+    char asked[ASKED_MAX];
+    int64_t wall_ns;
+    struct query_found found;
+    struct bytes text;
+    void (*answered)(void *data, const struct results_answer *answer);
+    void *data;
+};
+
+static int run_on_campaign(struct query_task *task, struct store_access *access)
+{
+    struct diag *diag = &task->task.job.diag;
+    int err = query_find(access, task->asked, &task->found, diag);
+
+    if (err < 0)
+        return err;
+    if (task->query == RESULTS_QUERY_STATUS)
+        return query_status(access, &task->found, task->wall_ns, &task->text,
+                            diag);
+    if (task->query == RESULTS_QUERY_WATCH)
+        return query_watch(access, &task->found, task->wall_ns, &task->text,
+                           diag);
+    return query_show(access, &task->found, &task->text, diag);
+}
+
+static int run_query(struct store_job *job, struct store_access *access)
+{
+    struct query_task *task = (struct query_task *)job;
+    int err = task->query == RESULTS_QUERY_CAMPAIGNS
+                  ? query_campaigns(access, &task->text, &job->diag)
+                  : run_on_campaign(task, access);
+
+    if (err == 0 && task->text.failed)
+        err = diag_set(&job->diag, -ENOMEM,
+                       "the answer is longer than the controller can make");
+    return err;
+}
+
+/* {"error": ...}: a document, whatever goes wrong. */
+static char *error_text(const struct diag *diag)
+{
+    struct object o = object_new();
+
+    object_put(&o, "verdict", json_null());
+    object_put_text(&o, "error", diag->text);
+    return object_text(&o);
+}
+
+static void done_query(struct store_job *job)
+{
+    struct query_task *task = (struct query_task *)job;
+    bool failed = job->result < 0 && !task->task.results->closing;
+    char *error = failed ? error_text(&job->diag) : NULL;
+    struct results_answer answer = {
+        .err = task->task.results->closing ? -ECANCELED : job->result,
+        .campaign = task->found.id,
+        .number = task->found.number,
+        .state = task->found.state,
+        .verdict = task->found.verdict,
+        .text = "",
+    };
+
+    if (error != NULL) {
+        answer.text = error;
+        answer.length = strlen(error);
+    } else if (answer.err == 0) {
+        answer.text = (const char *)task->text.data;
+        answer.length = task->text.length;
+    }
+    task->answered(task->data, &answer);
+    free(error);
+    bytes_done(&task->text);
+    task_over(&task->task);
+}
+
+int results_query(struct results *results, enum results_query query,
+                  const char *campaign,
+                  void (*answered)(void *data,
+                                   const struct results_answer *answer),
+                  void *data)
+{
+    struct query_task *task =
+        task_new(sizeof(*task), results, NULL, NULL, run_query, done_query);
+    int err;
+
+    if (task == NULL)
+        return -ENOMEM;
+    task->query = query;
+    (void)strncat(task->asked, campaign == NULL ? "" : campaign, ASKED_MAX - 1);
+    task->wall_ns = wall_now(results);
+    task->answered = answered;
+    task->data = data;
+    err = store_read(results->store, &task->task.job);
+    if (err < 0)
+        task_over(&task->task);
+    return err;
+}
