@@ -71,7 +71,7 @@ static uint64_t fail(struct reader *r)
     return 0;
 }
 
-static uint64_t take_varint(struct reader *r)
+static uint64_t take_long_varint(struct reader *r)
 {
     uint64_t value = 0;
 
@@ -86,6 +86,13 @@ static uint64_t take_varint(struct reader *r)
         return byte == 0 && shift > 0 ? fail(r) : value; /* not the shortest */
     }
     return fail(r);
+}
+
+static inline uint64_t take_varint(struct reader *r)
+{
+    if (r->at < r->end && *r->at < 0x80)
+        return *r->at++;
+    return take_long_varint(r);
 }
 
 static u128 take_u128(struct reader *r)
@@ -126,48 +133,18 @@ static int take_head(struct reader *r, struct head *ret_head)
     return 0;
 }
 
-/* What the buckets say about the head: bounds that its sums must keep. */
-struct bounds {
+/* What the buckets add up to, and the bounds that the head's sum must keep. */
+struct totals {
     uint64_t count;
     uint32_t first; /* HISTOGRAM_BUCKETS while none has a count */
     uint32_t last;
     u128 sum_low;
-    u128 sum_high;
-    u128 squares_low;
-    u128 squares_high;
+    u128 sum_spread; /* sum_low + this is the highest sum */
 };
 
-static u128 add_squares(u128 sum, uint64_t value, uint64_t count)
-{
-    u128 square = (u128)value * value;
-
-    if (square != 0 && count > (U128_MAX - sum) / square)
-        return U128_MAX;
-    return sum + square * count;
-}
-
-static void bounds_add(struct bounds *b, uint64_t low, uint64_t high,
-                       uint64_t count)
-{
-    b->sum_low += (u128)low * count;
-    b->sum_high += (u128)high * count;
-    b->squares_low = add_squares(b->squares_low, low, count);
-    b->squares_high = add_squares(b->squares_high, high, count);
-}
-
-static void bounds_add_bucket(struct bounds *b, uint32_t index, uint64_t count)
-{
-    uint64_t low = index == 0 ? 0 : histogram_bucket_edge(index - 1) + 1;
-
-    if (b->first == HISTOGRAM_BUCKETS)
-        b->first = index;
-    b->last = index;
-    b->count += count;
-    bounds_add(b, low, histogram_bucket_edge(index), count);
-}
-
 /* Takes the next bucket; `index` moves to the one after it. */
-static int take_bucket(struct reader *r, uint32_t *index, uint64_t *ret_count)
+static inline int take_bucket(struct reader *r, uint32_t *index,
+                              uint64_t *ret_count)
 {
     uint64_t word = take_varint(r);
 
@@ -186,67 +163,103 @@ static int take_bucket(struct reader *r, uint32_t *index, uint64_t *ret_count)
     return 0;
 }
 
-static int check_buckets(struct reader r, const struct head *head,
-                         struct bounds *ret_bounds)
+static inline void totals_add(struct totals *t, uint32_t index, uint64_t count)
 {
-    struct bounds b = {.first = HISTOGRAM_BUCKETS};
+    uint32_t octave = index >> HISTOGRAM_SUB_BITS;
+    uint32_t beyond = octave == 0 ? 0 : octave - 1;
+    uint64_t low = (uint64_t)(index - (beyond << HISTOGRAM_SUB_BITS)) << beyond;
+
+    t->first = t->first < index ? t->first : index;
+    t->last = index;
+    t->count += count;
+    t->sum_low += (u128)low * count;
+    t->sum_spread += (u128)((UINT64_C(1) << beyond) - 1) * count;
+}
+
+/*
+ * Adds the buckets at once, so that they are read once; `ret_added` of them,
+ * also where the next one is wrong.
+ */
+static int add_buckets(struct histogram *into, struct reader r,
+                       const struct head *head, struct totals *ret_totals,
+                       uint32_t *ret_added)
+{
+    struct totals t = {.first = HISTOGRAM_BUCKETS};
     uint64_t in_buckets = head->count - head->overflow;
-    uint32_t index = 0;
+    uint32_t index = 0, added = 0;
+    int result = 0;
 
     while (r.at < r.end) {
         uint64_t count;
 
-        if (take_bucket(&r, &index, &count) < 0 || count > in_buckets - b.count)
-            return -EBADMSG;
-        bounds_add_bucket(&b, index - 1, count);
+        if (take_bucket(&r, &index, &count) < 0 ||
+            count > in_buckets - t.count) {
+            result = -EBADMSG;
+            break;
+        }
+        into->bucket[index - 1] += count;
+        added++;
+        totals_add(&t, index - 1, count);
     }
-    if (b.count != in_buckets)
-        return -EBADMSG;
-    if (head->overflow > 0)
-        bounds_add(&b, UINT64_C(1) << HISTOGRAM_MAX_BITS, head->max,
-                   head->overflow);
-    *ret_bounds = b;
-    return 0;
+    *ret_totals = t;
+    *ret_added = added;
+    return t.count != in_buckets ? -EBADMSG : result;
 }
 
-static bool min_and_max_fit(const struct head *head, const struct bounds *b)
+static void take_back_buckets(struct histogram *into, struct reader r,
+                              uint32_t added)
 {
-    bool has_buckets = b->first < HISTOGRAM_BUCKETS;
+    uint32_t index = 0;
+    uint64_t count;
+
+    while (added-- > 0 && take_bucket(&r, &index, &count) == 0)
+        into->bucket[index - 1] -= count;
+}
+
+static bool min_and_max_fit(const struct head *head, const struct totals *t)
+{
+    bool has_buckets = t->first < HISTOGRAM_BUCKETS;
     bool min_over = head->min >> HISTOGRAM_MAX_BITS != 0;
     bool max_over = head->max >> HISTOGRAM_MAX_BITS != 0;
 
     if (min_over == has_buckets || max_over != (head->overflow > 0))
         return false;
-    return (min_over || histogram_index(head->min) == b->first) &&
-           (max_over || histogram_index(head->max) == b->last);
+    return (min_over || histogram_index(head->min) == t->first) &&
+           (max_over || histogram_index(head->max) == t->last);
 }
 
-/* The sums could be those of real values: a variance is never negative.  (See
- * histogram_stddev(): exact, in whole numbers.) */
-static bool sums_fit(const struct head *head, const struct bounds *b)
+static bool sum_fits(const struct head *head, const struct totals *t)
+{
+    u128 low = t->sum_low;
+    u128 high = low + t->sum_spread;
+
+    low += (u128)head->overflow << HISTOGRAM_MAX_BITS;
+    high += (u128)head->overflow * head->max;
+    return head->sum >= low && head->sum <= high;
+}
+
+/*
+ * The squares could be those of real values.  They are not less than the sum
+ * allows (no variance is negative: exact, in whole numbers, see
+ * histogram_stddev()), and not more than where all values are at `min` or at
+ * `max`: (x - min) (max - x) is never negative, added up for all values.
+ */
+static bool squares_fit(const struct head *head)
 {
     u128 m = head->sum / head->count;
     u128 r = head->sum % head->count;
     u128 squares = head->sum_squares;
+    double min = (double)head->min, max = (double)head->max;
+    double most = (min + max) * (double)head->sum;
 
-    if (head->sum < b->sum_low || head->sum > b->sum_high ||
-        squares < b->squares_low || squares > b->squares_high)
-        return false;
     if (squares == U128_MAX)
         return true;
     if (m != 0 && head->sum + r > squares / m)
         return false;
-    return squares - m * (head->sum + r) >=
-           (r * r + head->count - 1) / head->count;
-}
-
-static void merge_buckets(struct histogram *into, struct reader r)
-{
-    uint32_t index = 0;
-    uint64_t count;
-
-    while (r.at < r.end && take_bucket(&r, &index, &count) == 0)
-        into->bucket[index - 1] += count;
+    if (squares - m * (head->sum + r) < (r * r + head->count - 1) / head->count)
+        return false;
+    return (double)squares <=
+           most - (double)head->count * min * max + 1e-14 * most;
 }
 
 static void merge_head(struct histogram *into, const struct head *head)
@@ -265,16 +278,20 @@ int histogram_merge_blob(struct histogram *into, const uint8_t *blob,
                          size_t length)
 {
     struct reader r = {blob, blob + length, false};
-    struct bounds bounds;
+    struct totals totals;
     struct head head;
+    uint32_t added;
 
     if (length == 0)
         return 0;
-    if (take_head(&r, &head) < 0 || check_buckets(r, &head, &bounds) < 0 ||
-        !min_and_max_fit(&head, &bounds) || !sums_fit(&head, &bounds) ||
+    if (take_head(&r, &head) < 0 || !squares_fit(&head) ||
         into->count >= COUNT_LIMIT - head.count)
         return -EBADMSG;
-    merge_buckets(into, r);
+    if (add_buckets(into, r, &head, &totals, &added) < 0 ||
+        !min_and_max_fit(&head, &totals) || !sum_fits(&head, &totals)) {
+        take_back_buckets(into, r, added);
+        return -EBADMSG;
+    }
     merge_head(into, &head);
     return 0;
 }

@@ -20,7 +20,7 @@ static void check_sound(const struct histogram *h)
     assert(counted == h->count && h->min <= h->max);
     assert(mean >= (double)h->min * (1 - 1e-9) &&
            mean <= (double)h->max * (1 + 1e-9));
-    assert(deviation >= 0 && deviation <= (double)h->max);
+    assert(deviation >= 0 && deviation <= (double)h->max * (1 + 1e-6));
     for (int percent = 0; percent <= 100; percent++) {
         uint64_t ns = histogram_quantile_raw(h, percent / 100.0);
 
