@@ -422,22 +422,42 @@ uint64_t crew_next_poll_ns(struct crew *crew)
     return (edge_ns > now_ns ? edge_ns : now_ns) + POLL_NS;
 }
 
+/* Workers that are not armed yet, or still asleep and without Go. */
+static int check_arming(struct crew *crew, uint64_t start_ns)
+{
+    enum crew_state state = crew_state(crew);
+
+    if (state != CREW_READY && state != CREW_ARMED)
+        return -EINVAL;
+    if (state == CREW_ARMED &&
+        atomic_load(&crew->shared->gate) == CREW_GATE_OPEN)
+        return -EINVAL;
+    return start_ns < now_of(crew) + START_LEAST_NS ? -ETIME : 0;
+}
+
 int crew_arm(struct crew *crew, uint64_t start_ns)
 {
     struct crew_shared *s = crew->shared;
+    int r = check_arming(crew, start_ns);
 
-    if (crew_state(crew) != CREW_READY)
-        return -EINVAL;
-    if (start_ns < now_of(crew) + START_LEAST_NS)
-        return -ETIME;
-    crew->start_ns = start_ns;
-    crew->state = CREW_ARMED;
+    if (r < 0)
+        return r;
     (void)pthread_mutex_lock(&s->mutex);
-    s->start_ns = start_ns;
-    s->armed = true;
-    (void)pthread_cond_broadcast(&s->changed);
+    /* A worker that has left its sleep for the instant of before goes on to
+     * that one; none has while there is more than its spin to go. */
+    if (s->armed && now_of(crew) + START_LEAST_NS >= s->start_ns) {
+        r = -ETIME;
+    } else {
+        s->start_ns = start_ns;
+        s->armed = true;
+        (void)pthread_cond_broadcast(&s->changed);
+    }
     (void)pthread_mutex_unlock(&s->mutex);
-    return 0;
+    if (r == 0) {
+        crew->start_ns = start_ns;
+        crew->state = CREW_ARMED;
+    }
+    return r;
 }
 
 int crew_go(struct crew *crew)

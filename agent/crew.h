@@ -110,8 +110,9 @@ struct crew_facts crew_facts(const struct crew *crew);
 uint64_t crew_next_poll_ns(struct crew *crew);
 
 /*
- * READY -> ARMED.  -EINVAL in another state, -ETIME when start_ns is less than
- * a millisecond ahead.
+ * READY -> ARMED; ARMED without Go: moves the start.  -EINVAL in another state,
+ * -ETIME when start_ns, or the start of before, is less than a millisecond
+ * ahead.
  */
 int crew_arm(struct crew *crew, uint64_t start_ns) MUST_CHECK;
 

@@ -10,6 +10,7 @@ struct outbox_row {
     uint64_t first_interval;
     uint64_t next_interval;
     uint64_t bytes;
+    bool last;
     uint32_t part_count;
     struct codec_bytes parts[];
 };
@@ -44,7 +45,7 @@ void outbox_reset(struct outbox *outbox)
     outbox_init(outbox);
 }
 
-int outbox_add(struct outbox *outbox, uint64_t next_interval,
+int outbox_add(struct outbox *outbox, uint64_t next_interval, bool last,
                struct codec_bytes *parts, uint32_t count)
 {
     size_t size = sizeof(struct outbox_row) + count * sizeof(*parts);
@@ -57,6 +58,7 @@ int outbox_add(struct outbox *outbox, uint64_t next_interval,
     }
     row->first_interval = outbox->next_interval;
     row->next_interval = next_interval;
+    row->last = last;
     row->part_count = count;
     row->bytes = size;
     for (uint32_t i = 0; i < count; i++) {
@@ -97,6 +99,12 @@ const struct codec_bytes *outbox_next(struct outbox *outbox)
         outbox->cursor_part = 0;
     }
     return part;
+}
+
+bool outbox_is_at_last(const struct outbox *outbox)
+{
+    return outbox->cursor != NULL && outbox->cursor->last &&
+           outbox->cursor_part == 0;
 }
 
 void outbox_rewind(struct outbox *outbox)

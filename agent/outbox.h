@@ -33,10 +33,10 @@ void outbox_init(struct outbox *outbox);
 void outbox_reset(struct outbox *outbox);
 
 /*
- * Adds a row that covers all before `next_interval`.  Takes the bytes of the
- * parts.  -ENOMEM, and the parts are freed.
+ * Adds a row that covers all before `next_interval`; `last`: no other comes
+ * after it.  Takes the bytes of the parts.  -ENOMEM, and the parts are freed.
  */
-int outbox_add(struct outbox *outbox, uint64_t next_interval,
+int outbox_add(struct outbox *outbox, uint64_t next_interval, bool last,
                struct codec_bytes *parts, uint32_t count) MUST_CHECK;
 
 /* Forgets every row that lies below `next_interval`. */
@@ -44,6 +44,8 @@ void outbox_acknowledge(struct outbox *outbox, uint64_t next_interval);
 
 /* The next part to send, NULL when all were.  Valid until acknowledged. */
 const struct codec_bytes *outbox_next(struct outbox *outbox);
+/* What outbox_next() would give begins the last row. */
+bool outbox_is_at_last(const struct outbox *outbox);
 void outbox_rewind(struct outbox *outbox);
 
 /* First interval that is not acknowledged. */

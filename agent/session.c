@@ -92,7 +92,8 @@ static void say_trouble(struct session *session, const char *what,
     if (strcmp(text, session->last_trouble) == 0)
         return;
     memcpy(session->last_trouble, text, sizeof(text));
-    say(session, SESSION_LOG_WARNING, "%s; trying again", text);
+    say(session, SESSION_LOG_WARNING, "%s%s", text,
+        session->config.once ? "" : "; trying again");
 }
 
 static void send(struct session *session, struct codec_bytes bytes)
@@ -174,22 +175,35 @@ static void send_hello(struct session *session)
 
 /* ---- Samples and the end ------------------------------------------------ */
 
-/* Sends what waits, as far as the connection takes it. */
+static void send_finished(struct session *session)
+{
+    session->telling = TELL_DONE;
+    send(session, codec_finished(&session->phase.work, &session->phase.end));
+}
+
+/*
+ * Sends what waits, as far as the connection takes it.  Finished goes before
+ * the drain row: an acknowledgement of that row then tells that both came.
+ */
 static void pump(struct session *session)
 {
+    struct outbox *outbox = &session->outbox;
     const struct codec_bytes *part;
 
     if (session->state != STATE_UP)
         return;
-    while (session->world->queued(session->context) < SESSION_QUEUE_MAX &&
-           (part = outbox_next(&session->outbox)) != NULL) {
+    while (!outbox_is_sent(outbox) &&
+           session->world->queued(session->context) < SESSION_QUEUE_MAX) {
+        if (outbox_is_at_last(outbox) && session->telling == TELL_NOTHING)
+            return; /* the crew is about to end */
+        if (outbox_is_at_last(outbox) && session->telling == TELL_FINISHED)
+            send_finished(session);
+        part = outbox_next(outbox);
         session->world->send(session->context, part->data, part->length);
         session->sent_ns = now_ns(session);
     }
-    if (session->telling != TELL_FINISHED || !outbox_is_sent(&session->outbox))
-        return;
-    session->telling = TELL_DONE;
-    send(session, codec_finished(&session->phase.work, &session->phase.end));
+    if (session->telling == TELL_FINISHED && outbox_is_sent(outbox))
+        send_finished(session);
 }
 
 static void send_refusal(struct session *session)
@@ -426,7 +440,8 @@ static void on_renew(struct session *session, const struct order *order)
 
 static void on_sample_ack(struct session *session, const struct order *order)
 {
-    if (!is_mine(session, order))
+    /* Of work that is done there may come more than one. */
+    if (!is_same_work(session, order) || !is_of_epoch(session, order))
         return;
     outbox_acknowledge(&session->outbox, order->number);
     if (session->telling == TELL_DONE && outbox_is_empty(&session->outbox))
@@ -673,7 +688,7 @@ void session_row(struct session *session, const struct row *row)
         return; /* given up in the meantime */
     count = codec_sample(&session->phase.work, row, parts);
     if (count == 0 || outbox_add(&session->outbox, row->interval + row->spans,
-                                 parts, count) < 0)
+                                 row->kind == ROW_DRAIN, parts, count) < 0)
         phase_abort(&session->phase, PHASE_FAILED,
                     "an interval's figures fit neither memory nor 64 MiB");
     else if (row->kind == ROW_DRAIN)

@@ -16,11 +16,12 @@
  * come in a state that they belong to; others are not obeyed.  A Prepare that
  * cannot be obeyed is answered with Refused, the others are logged, once.
  *
- * FINISHED is sent when all samples were sent, and is answered by a SampleAck
- * whose next_interval covers every row (0 where none was made), also when they
- * had been acknowledged before: that, on the same connection, ends holding.
- * Finished.intervals is the number of the drain row, 0 without rows.  Samples
- * carry the epoch under which they were made; their key has no epoch.
+ * FINISHED is sent before the drain row, where there is one.  Holding ends with
+ * a SampleAck that leaves no row unacknowledged and comes after Finished was
+ * sent on the same connection; the controller answers every Finished with one,
+ * also where no row was made.  Finished.intervals is the number of the drain
+ * row, 0 without rows.  Samples carry the epoch under which they were made;
+ * their key has no epoch.
  *
  * Threads: one owner.
  *

@@ -17,7 +17,7 @@ START_TEST(a_phase_from_prepare_to_idle)
     is_state("draining");
     row(10, ROW_DRAIN);
     ended(PHASE_COMPLETE);
-    DID("Sample discard Finished");
+    DID("discard Finished Sample");
     is_state("holding");
     ck_assert_str_eq(samples_sent(), "0 1 2 3 4 5 6 7 8 9 10");
     finished = last_sent(LOCKSTEP__FRAME__BODY_FINISHED)->finished;
@@ -175,7 +175,7 @@ START_TEST(stop_after_and_abort_reach_the_crew)
     row(0, ROW_WARMUP);
     row(1, ROW_DRAIN);
     ended(PHASE_STOPPED);
-    DID("Sample Sample discard Finished");
+    DID("Sample discard Finished Sample");
     ck_assert_str_eq(
         last_sent(LOCKSTEP__FRAME__BODY_FINISHED)->finished->reason, "by ann");
     end();
@@ -248,7 +248,7 @@ START_TEST(a_link_that_breaks_in_each_state)
             DID("stop");
             row(0, ROW_DRAIN);
             ended(PHASE_STOPPED);
-            DID("Sample discard Finished");
+            DID("discard Finished Sample");
         }
         ck_assert_uint_eq(
             last_sent(LOCKSTEP__FRAME__BODY_FINISHED)->finished->work->epoch,
@@ -278,13 +278,13 @@ START_TEST(finished_goes_again_until_it_is_acknowledged)
     pass(SESSION_REDIAL_MIN_NS);
     (void)look();
     welcome_of(&frames_controller, EPOCH);
-    DID("look Sample Sample Finished");
+    DID("look Sample Finished Sample");
     session_disconnected(session, "reset again");
     pass(2 * SESSION_REDIAL_MIN_NS);
     DID("dial");
     forget_sent();
     welcome_of(&frames_controller, EPOCH);
-    DID("look Sample Sample Finished");
+    DID("look Sample Finished Sample");
     ck_assert_int_eq(
         last_sent(LOCKSTEP__FRAME__BODY_AGENT_HELLO)->agent_hello->held->state,
         LOCKSTEP__AGENT_STATE__AGENT_HOLDING);
@@ -324,7 +324,7 @@ START_TEST(samples_wait_for_room_in_the_connection)
     DID("discard");
     world.queued = SESSION_QUEUE_MAX - 1;
     session_tick(session);
-    DID("Sample Sample Finished");
+    DID("Sample Finished Sample");
     end();
 }
 END_TEST
@@ -470,7 +470,7 @@ START_TEST(a_stop_of_the_agent_ends_the_phase_and_takes_no_other)
     ck_assert(!session_is_over(session));
     row(0, ROW_DRAIN);
     ended(PHASE_STOPPED);
-    DID("Sample discard Finished");
+    DID("discard Finished Sample");
     ck_assert(session_is_over(session));
     ck_assert_str_eq(
         last_sent(LOCKSTEP__FRAME__BODY_FINISHED)->finished->reason,
