@@ -219,8 +219,7 @@ static void on_finished(struct fleet *fleet, struct link *link,
     struct campaign *campaign =
         campaign_of(fleet, link, &finished->work, &host);
 
-    if (campaign == NULL ||
-        conductor_phase(campaign->conductor)->number != finished->work.phase)
+    if (campaign == NULL)
         forget_work(fleet, link, finished);
     else
         campaign_finished(campaign, host, finished);

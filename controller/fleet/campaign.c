@@ -337,6 +337,17 @@ static void end_phase(struct campaign *campaign,
                "the verdict of a phase");
 }
 
+static void skip_phases(struct campaign *campaign,
+                        const struct conduct_effect *effect)
+{
+    for (uint64_t i = 0; i < effect->count; i++)
+        note_store(
+            campaign,
+            results_phase_skipped(campaign->fleet->results, &campaign->id,
+                                  effect->phase + (uint32_t)i, effect->reason),
+            "why a phase was skipped");
+}
+
 static void carry_result(struct campaign *campaign,
                          const struct conduct_effect *effect)
 {
@@ -362,10 +373,7 @@ static void carry_result(struct campaign *campaign,
         end_phase(campaign, effect);
         break;
     case CONDUCT_PHASE_SKIPPED:
-        note_store(campaign,
-                   results_phase_skipped(results, &campaign->id, effect->phase,
-                                         effect->reason),
-                   "why a phase was skipped");
+        skip_phases(campaign, effect);
         break;
     default:
         assert(effect->kind == CONDUCT_CAMPAIGN_ENDED);
