@@ -531,9 +531,11 @@ void campaign_end(struct campaign *campaign, enum verdict verdict,
 
 void campaign_stop(struct campaign *campaign, const char *who)
 {
+    char by[REASON_SIZE - 16];
     char reason[REASON_SIZE];
 
-    (void)snprintf(reason, sizeof(reason), "stopped by %.900s", who);
+    (void)snprintf(by, sizeof(by), "by %.900s", who);
+    (void)snprintf(reason, sizeof(reason), "stopped %s", by);
     switch (campaign->state) {
     case CAMPAIGN_INSPECTING:
         submit_refuse(campaign, reason);
@@ -542,7 +544,7 @@ void campaign_stop(struct campaign *campaign, const char *who)
         campaign_end(campaign, VERDICT_INTERRUPTED, reason);
         break;
     case CAMPAIGN_RUNNING:
-        conductor_stop(campaign->conductor, fleet_now_ns(campaign->fleet), who);
+        conductor_stop(campaign->conductor, fleet_now_ns(campaign->fleet), by);
         advance(campaign);
         break;
     default:

@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "common/uuid.h"
 #include "controller/conduct/queue.h"
+#include "controller/fleet/agent_session.h"
 #include "controller/fleet/codec.h"
 #include "controller/fleet/documents.h"
 #include "controller/fleet/state.h"
@@ -253,16 +254,34 @@ int fleet_open(const struct fleet_options *options, struct fleet **ret_fleet,
     return 0;
 }
 
-static void forget_link(struct fleet *fleet, struct link *link);
+static void forget_link(struct fleet *fleet, struct link *link)
+{
+    struct link **at = &fleet->links;
+
+    while (*at != link)
+        at = &(*at)->next;
+    *at = link->next;
+    fleet->link_count--;
+    free(link);
+}
+
+/* At the end of all: nobody is told about it. */
+static void close_link(struct fleet *fleet, struct link *link)
+{
+    link_end(link, "the controller ends");
+    if (link->greeted_as == LINK_AGENT)
+        agent_session_free(link->owner);
+    else if (link->greeted_as == LINK_SHELL)
+        shell_session_free(link->owner);
+    forget_link(fleet, link);
+}
 
 struct fleet *fleet_close(struct fleet *fleet)
 {
     if (fleet == NULL)
         return NULL;
-    while (fleet->links != NULL) {
-        link_end(fleet->links, "the controller ends");
-        forget_link(fleet, fleet->links);
-    }
+    while (fleet->links != NULL)
+        close_link(fleet, fleet->links);
     results_close(fleet->results);
     while (fleet->campaigns != NULL) {
         struct campaign *campaign = fleet->campaigns;
@@ -289,17 +308,6 @@ uint64_t fleet_epoch(const struct fleet *fleet)
 }
 
 /* ---- Links ------------------------------------------------------------- */
-
-static void forget_link(struct fleet *fleet, struct link *link)
-{
-    struct link **at = &fleet->links;
-
-    while (*at != link)
-        at = &(*at)->next;
-    *at = link->next;
-    fleet->link_count--;
-    free(link);
-}
 
 /* What was greeted leaves its session behind. */
 static void let_go(struct fleet *fleet, struct link *link)

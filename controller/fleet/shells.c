@@ -54,7 +54,7 @@ void shells_gone(struct fleet *fleet, struct link *link)
     drop_submissions(fleet, link);
     link->owner = shell_session_free(link->owner);
     if (fleet->is_private)
-        fleet_stop(fleet, "the shell has ended");
+        fleet_stop(fleet, "the end of the shell");
 }
 
 /* ---- Answers ----------------------------------------------------------- */
