@@ -46,6 +46,7 @@ void agent_session_probe(struct agent_session *session)
     };
     if (link_say(session->link, &probe) == 0)
         slot->sent_ns = session->link->said_ns; /* nearer to the write */
+    session->probe_sent_ns = slot->sent_ns;
 }
 
 bool agent_session_probed(struct agent_session *session,

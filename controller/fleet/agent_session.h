@@ -34,8 +34,11 @@ struct agent_session {
     bool holds; /* the work below, as its hello said */
     struct wire_work held;
     enum wire_agent_state held_state;
-    struct offset clock; /* for people; a conductor keeps its own */
-    uint64_t probe_ns;   /* when it is probed next, if only for people */
+    struct offset clock;    /* for people; a conductor keeps its own */
+    uint64_t probe_ns;      /* when it is probed next, if only for people */
+    uint64_t probe_sent_ns; /* the last one */
+    bool probe_waits;       /* in probes.h's list */
+    struct agent_session *probe_next; /* there */
     uint64_t probes_sent;
     struct agent_session_probe probes[AGENT_SESSION_PROBES];
 };

@@ -127,7 +127,7 @@ static void accept_agent(struct fleet *fleet, struct link *link,
     welcome(fleet, link);
     end_orphan(fleet, session);
     tell_campaigns_up(fleet, host);
-    agent_session_probe(session);
+    probes_want(&fleet->probes, session);
     submit_agent_came(fleet);
 }
 
@@ -157,6 +157,7 @@ void agents_gone(struct fleet *fleet, struct link *link)
     host = session->host;
     link->owner = NULL;
     registry_gone(host, link->end_reason, fleet->clock->wall_ns(fleet->clock));
+    probes_forget(&fleet->probes, session);
     agent_session_free(session);
     log_notice(subject(host, who), "lost: %s", link->end_reason);
     tell_campaigns_down(fleet, host, link->end_reason);
@@ -170,7 +171,7 @@ void agents_probe(struct fleet *fleet, uint64_t now_ns)
         if (link->state != LINK_AGENT || now_ns < session->probe_ns)
             continue;
         session->probe_ns = now_ns + PROBE_EVERY_NS;
-        agent_session_probe(session);
+        probes_want(&fleet->probes, session);
     }
 }
 
@@ -282,6 +283,7 @@ static void on_clock_reply(struct fleet *fleet, struct link *link,
 
     if (!agent_session_probed(session, reply, read_ns, &probe))
         return;
+    probes_answered(&fleet->probes, session);
     for (struct campaign *at = fleet->campaigns; at != NULL; at = at->next) {
         uint32_t host = campaign_host_index(at, session->host);
 

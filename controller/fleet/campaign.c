@@ -391,7 +391,8 @@ static void carry_out(struct campaign *campaign,
         break;
     case CONDUCT_DO_PROBE:
         if (session_of(campaign, effect->host) != NULL)
-            agent_session_probe(session_of(campaign, effect->host));
+            probes_want(&campaign->fleet->probes,
+                        session_of(campaign, effect->host));
         break;
     case CONDUCT_DO_START:
     case CONDUCT_DO_GO:

@@ -503,6 +503,7 @@ void fleet_tick(struct fleet *fleet)
     fleet->results_ns = results_poll(fleet->results);
     for (struct campaign *at = fleet->campaigns; at != NULL; at = at->next)
         campaign_tick(at, now_ns);
+    probes_tick(&fleet->probes, now_ns);
     beat(fleet, now_ns);
     sweep(fleet);
 }
@@ -515,6 +516,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 uint64_t fleet_due_ns(const struct fleet *fleet)
 {
     uint64_t due_ns = earlier(fleet->beat_ns, fleet->results_ns);
+
+    due_ns = earlier(due_ns, probes_due_ns(&fleet->probes));
 
     for (const struct campaign *at = fleet->campaigns; at != NULL;
          at = at->next)

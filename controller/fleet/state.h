@@ -14,6 +14,7 @@
 #include "controller/fleet/campaign.h"
 #include "controller/fleet/fleet.h"
 #include "controller/fleet/link.h"
+#include "controller/fleet/probes.h"
 #include "controller/fleet/registry.h"
 #include "controller/fleet/shell_session.h"
 
@@ -32,6 +33,7 @@ struct fleet {
     struct results *results;
     struct registry *registry;
     struct queue *queue;
+    struct probes probes;
     struct link *links;
     uint32_t link_count;
     uint64_t last_link;
