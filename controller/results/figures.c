@@ -219,12 +219,11 @@ static void both_of(const struct histogram *a, const struct histogram *b,
                     struct histogram *scratch,
                     struct latency_figures *ret_figures)
 {
-    const struct histogram *one = b == NULL || b->count == 0   ? a
-                                  : a == NULL || a->count == 0 ? b
-                                                               : NULL;
+    bool has_a = a != NULL && a->count > 0;
+    bool has_b = b != NULL && b->count > 0;
 
-    if (one != NULL || (a == NULL && b == NULL)) {
-        latency_figures_of(one, ret_figures);
+    if (!has_a || !has_b) {
+        latency_figures_of(has_a ? a : b, ret_figures);
         return;
     }
     histogram_reset(scratch);
