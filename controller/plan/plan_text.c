@@ -151,8 +151,10 @@ static void fill_run(const struct plan *plan, uint32_t row,
     or_dash(cells[7], run->rdpct_text);
     or_dash(cells[8], run->seekpct_text);
     (void)snprintf(cells[9], 160, "%u", run->target_count);
-    if (run->kind == PLAN_RUN_FILL)
+    if (run->kind == PLAN_RUN_FILL) {
         (void)snprintf(cells[2], 160, "fill");
+        (void)snprintf(cells[4], 160, "-");
+    }
 }
 
 /* What one host has to do, over all runs. */
