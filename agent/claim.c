@@ -110,25 +110,20 @@ static int lock_or_tell(int fd, struct interlock_facts *facts,
     return result;
 }
 
-int claim_device(struct claims *claims, const struct pin *pin,
-                 struct interlock_facts *facts, struct claim **ret_claim,
-                 struct diag *diag)
+int claim_device(struct claims *claims, struct look *look,
+                 const struct pin *pin, struct interlock_facts *facts,
+                 struct claim **ret_claim, struct diag *diag)
 {
-    char path[PIN_PATH_SIZE];
+    int fd = look_open_exclusively(look, pin);
     struct claim *claim;
     struct stat st;
     int result;
-    int fd;
 
-    fd_path(pin->fd, path);
-    fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
-    if (fd < 0 && errno == EBUSY) {
+    if (fd == -EBUSY)
         facts->claim = INTERLOCK_CLAIM_BUSY;
-        return -EBUSY;
-    }
     if (fd < 0)
-        return diag_set(diag, -errno, "cannot open '%s' exclusively: %s",
-                        facts->device, strerror(errno));
+        return diag_set(diag, fd, "cannot open '%s' exclusively: %s",
+                        facts->device, strerror(-fd));
     result = fstat(fd, &st) != 0 ? -errno : lock_or_tell(fd, facts, diag);
     claim = result == 0 ? claim_add(claims, INTERLOCK_BLOCK, fd) : NULL;
     if (claim == NULL) {

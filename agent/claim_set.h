@@ -41,9 +41,9 @@ struct claim *claims_find(const struct claims *claims,
  * Holds the block device behind `pin` and sets the facts' claim: HELD with 0,
  * BUSY with -EBUSY.  `ret_claim` is part of the set.
  */
-int claim_device(struct claims *claims, const struct pin *pin,
-                 struct interlock_facts *facts, struct claim **ret_claim,
-                 struct diag *diag) MUST_CHECK;
+int claim_device(struct claims *claims, struct look *look,
+                 const struct pin *pin, struct interlock_facts *facts,
+                 struct claim **ret_claim, struct diag *diag) MUST_CHECK;
 
 /* The same for an existing file, opened for writing and locked. */
 int claim_file(struct claims *claims, const struct pin *pin,

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,116 +15,10 @@
 #include "agent/interlock_content.h"
 #include "agent/interlock_facts.h"
 #include "agent/interlock_probe.h"
-#include "agent/inventory_usage.h"
-
-/* ---- Looking ---- */
-
-/* Someone holds it: who may that be? */
-static void tell_holder(const struct look *look, struct interlock_facts *facts)
-{
-    const char *name = strrchr(facts->device, '/');
-    char text[TEXT_SIZE] = "";
-
-    if (facts->claim != INTERLOCK_CLAIM_BUSY || facts->claim_text[0] != '\0')
-        return;
-    if (look->usage != NULL && name != NULL)
-        usage_openers(look->usage, name + 1, text, sizeof(text));
-    if (text[0] != '\0')
-        (void)snprintf(facts->claim_text, sizeof(facts->claim_text),
-                       "open in %.240s", text);
-    else
-        (void)snprintf(facts->claim_text, sizeof(facts->claim_text),
-                       "no process has it open, so it is the kernel itself "
-                       "(ZFS, DRBD, a target of LIO, ...)");
-}
-
-/* Could it be claimed, and what is on it?  Held for this moment only. */
-static void try_device(const struct look *look, const struct pin *pin,
-                       struct interlock_facts *facts)
-{
-    char path[PIN_PATH_SIZE];
-    int fd;
-
-    fd_path(pin->fd, path);
-    fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
-    if (fd < 0 && errno == EBUSY) {
-        facts->claim = INTERLOCK_CLAIM_BUSY;
-        tell_holder(look, facts);
-        return;
-    }
-    if (fd < 0) {
-        facts->access_error = errno;
-        return;
-    }
-    facts->claim = INTERLOCK_CLAIM_HELD;
-    facts->content = content_probe(fd, facts->content_text);
-    (void)close(fd);
-}
-
-/* Does another agent of this host have it? */
-static void try_file(const struct pin *pin, struct interlock_facts *facts)
-{
-    char path[PIN_PATH_SIZE];
-    int fd;
-
-    fd_path(pin->fd, path);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        facts->access_error = errno;
-        return;
-    }
-    facts->claim = INTERLOCK_CLAIM_HELD;
-    if (flock(fd, LOCK_SH | LOCK_NB) != 0) {
-        facts->claim = INTERLOCK_CLAIM_BUSY;
-        (void)snprintf(facts->claim_text, sizeof(facts->claim_text),
-                       "its file lock is taken, as another campaign would");
-    }
-    (void)close(fd);
-}
-
-static void inspect_one(const struct look *look,
-                        const struct interlock_wish *wish,
-                        struct interlock_facts *facts)
-{
-    struct pin pin;
-
-    facts_gather(look, wish, &pin, facts);
-    if (interlock_judge(facts, wish, facts->refusal) == INTERLOCK_ALLOWED &&
-        interlock_writes(facts, wish)) {
-        if (facts->kind == INTERLOCK_BLOCK)
-            try_device(look, &pin, facts);
-        else if (facts->kind == INTERLOCK_FILE)
-            try_file(&pin, facts);
-        (void)interlock_judge(facts, wish, facts->refusal);
-    }
-    pin_close(&pin);
-}
-
-int interlock_inspect(const struct interlock_policy *policy,
-                      const struct interlock_wish *wishes, uint32_t count,
-                      struct interlock_facts *ret_facts, struct diag *diag)
-{
-    struct look look;
-    bool writes = false;
-    int result;
-
-    assert(count <= INTERLOCK_TARGETS_MAX);
-    for (uint32_t i = 0; i < count; i++)
-        writes |= wishes[i].write;
-    result = look_init(&look, policy, writes, diag);
-    if (result < 0)
-        return result;
-    for (uint32_t i = 0; i < count; i++)
-        inspect_one(&look, &wishes[i], &ret_facts[i]);
-    look_done(&look);
-    return 0;
-}
-
-/* ---- Opening ---- */
 
 /* One target on its way through the door. */
 struct passage {
-    const struct look *look;
+    struct look *look;
     struct claims *claims;
     struct interlock_wish wish;
     struct interlock_facts facts;
@@ -199,7 +92,7 @@ static int claim_failed(struct passage *p, int result, struct diag *diag)
 {
     int refused = 0;
 
-    tell_holder(p->look, &p->facts);
+    look_tell_holder(p->look, &p->facts);
     if (result == -EBUSY || (result == -EPERM && !p->facts.ours))
         refused = judge(p, diag);
     return refused < 0 ? refused : result;
@@ -207,7 +100,8 @@ static int claim_failed(struct passage *p, int result, struct diag *diag)
 
 static int take_device(struct passage *p, struct diag *diag)
 {
-    int result = claim_device(p->claims, &p->pin, &p->facts, &p->claim, diag);
+    int result =
+        claim_device(p->claims, p->look, &p->pin, &p->facts, &p->claim, diag);
 
     if (result < 0)
         return claim_failed(p, result, diag);
@@ -356,15 +250,30 @@ static int pass_through(struct passage *p, bool writes,
     return 0;
 }
 
+/* By what can be seen without opening anything. */
+static int first_judgement(struct passage *p, struct diag *diag)
+{
+    char reason[REASON_SIZE];
+    enum interlock_verdict verdict;
+
+    do {
+        pin_close(&p->pin);
+        facts_gather(p->look, &p->wish, &p->pin, &p->facts);
+        apply_claim(p);
+        verdict = interlock_judge(&p->facts, &p->wish, reason);
+    } while (verdict == INTERLOCK_IN_USE && look_again(p->look, &p->facts));
+    return verdict == INTERLOCK_ALLOWED
+               ? 0
+               : diag_set(diag, error_of(verdict), "%s", reason);
+}
+
 static int open_one(struct passage *p, struct opened_target *ret_opened,
                     struct diag *diag)
 {
     bool writes;
     int result;
 
-    facts_gather(p->look, &p->wish, &p->pin, &p->facts);
-    apply_claim(p);
-    result = judge(p, diag);
+    result = first_judgement(p, diag);
     if (result < 0)
         return result;
     writes = interlock_writes(&p->facts, &p->wish);
@@ -381,7 +290,7 @@ static int open_one(struct passage *p, struct opened_target *ret_opened,
     return result;
 }
 
-static int open_target(const struct look *look, struct claims *claims,
+static int open_target(struct look *look, struct claims *claims,
                        const struct job_target *target,
                        struct opened_target *ret_opened, struct diag *diag)
 {
@@ -392,6 +301,7 @@ static int open_target(const struct look *look, struct claims *claims,
         return diag_set(diag, -ENOMEM, "no memory to open '%s'", target->path);
     p->look = look;
     p->claims = claims;
+    p->pin.fd = -1;
     wish_of(target, &p->wish);
     result = open_one(p, ret_opened, diag);
     if (result < 0 && p->fresh)

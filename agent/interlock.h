@@ -22,6 +22,10 @@
  * private agent (`lockstep run`) makes files wherever the user may, outside
  * /dev.  No symbolic link leads a new file into /dev.
  *
+ * What the rules see for a moment only (a monitor that looks at a drive,
+ * another inspection) is looked at again, for half a second a call, before it
+ * is refused.
+ *
  * There is no force.  Every refusal says what, who uses it, what to do.
  *
  * THE COURSE of a campaign on an agent:
@@ -91,6 +95,8 @@ struct interlock_wish {
 enum interlock_claim {
     INTERLOCK_CLAIM_UNTRIED,
     INTERLOCK_CLAIM_HELD, /* by this claim set, or it could be had (inspect) */
+    INTERLOCK_CLAIM_OURS, /* by another campaign of this agent: to be had when
+                             that is over (inspect) */
     INTERLOCK_CLAIM_BUSY, /* someone else holds it exclusively */
 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,6 +22,7 @@
 #endif
 
 #define DIRECT_BLOCK_LIKELY 4096u
+#define WAIT_STEP_MS        50
 
 int look_init(struct look *look, const struct interlock_policy *policy,
               bool writes, struct diag *diag)
@@ -30,6 +32,7 @@ int look_init(struct look *look, const struct interlock_policy *policy,
     *look = (struct look){
         .policy = policy,
         .root = strcmp(policy->root, "/") == 0 ? "" : policy->root,
+        .patience_ms = LOOK_PATIENCE_MS,
     };
     if (!writes)
         return 0;
@@ -44,6 +47,65 @@ int look_init(struct look *look, const struct interlock_policy *policy,
 void look_done(struct look *look)
 {
     look->usage = usage_free(look->usage);
+}
+
+bool look_wait(struct look *look)
+{
+    if (look->patience_ms <= 0)
+        return false;
+    look->patience_ms -= WAIT_STEP_MS;
+    (void)poll(NULL, 0, WAIT_STEP_MS); /* there is no event for this */
+    return true;
+}
+
+static bool may_be_brief(const struct interlock_facts *facts)
+{
+    for (uint32_t i = 0; i < facts->used_by_count; i++)
+        if (strstr(facts->used_by[i], USAGE_WRITER) == NULL)
+            return false;
+    return true;
+}
+
+bool look_again(struct look *look, const struct interlock_facts *facts)
+{
+    struct usage *usage;
+
+    if (look->usage == NULL || !may_be_brief(facts) || !look_wait(look) ||
+        usage_read(look->policy->root, &usage) < 0)
+        return false;
+    (void)usage_free(look->usage);
+    look->usage = usage;
+    return true;
+}
+
+int look_open_exclusively(struct look *look, const struct pin *pin)
+{
+    char path[PIN_PATH_SIZE];
+    int fd;
+
+    fd_path(pin->fd, path);
+    do
+        fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
+    while (fd < 0 && errno == EBUSY && look_wait(look));
+    return fd < 0 ? -errno : fd;
+}
+
+void look_tell_holder(const struct look *look, struct interlock_facts *facts)
+{
+    const char *name = strrchr(facts->device, '/');
+    char text[TEXT_SIZE] = "";
+
+    if (facts->claim != INTERLOCK_CLAIM_BUSY || facts->claim_text[0] != '\0')
+        return;
+    if (look->usage != NULL && name != NULL)
+        usage_openers(look->usage, name + 1, text, sizeof(text));
+    if (text[0] != '\0')
+        (void)snprintf(facts->claim_text, sizeof(facts->claim_text),
+                       "open in %.240s", text);
+    else
+        (void)snprintf(facts->claim_text, sizeof(facts->claim_text),
+                       "no process that can be seen has it open; it may be "
+                       "the kernel itself (ZFS, DRBD, a LIO target)");
 }
 
 void pin_close(struct pin *pin)

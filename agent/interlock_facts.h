@@ -19,11 +19,27 @@ struct look {
     const struct interlock_policy *policy;
     const char *root;    /* "" for the real one */
     struct usage *usage; /* NULL: nothing is written, so nobody asked */
+    int patience_ms;     /* left to wait for what may be over in a moment */
 };
+
+#define LOOK_PATIENCE_MS 500
 
 int look_init(struct look *look, const struct interlock_policy *policy,
               bool writes, struct diag *diag) MUST_CHECK;
 void look_done(struct look *look);
+
+/* Waits a little; false when there is no patience left. */
+bool look_wait(struct look *look);
+
+/* Asks again who uses what, after a little; false when these uses will last. */
+bool look_again(struct look *look, const struct interlock_facts *facts);
+
+/* open(2) for reading and O_EXCL, patiently.  A descriptor, or -errno. */
+struct pin;
+int look_open_exclusively(struct look *look, const struct pin *pin);
+
+/* Says in the facts who holds a BUSY device, as far as can be seen. */
+void look_tell_holder(const struct look *look, struct interlock_facts *facts);
 
 struct pin {
     int fd;                  /* O_PATH; of a file that is missing: its folder;

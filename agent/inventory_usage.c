@@ -325,7 +325,7 @@ static void add_opener(struct usage *usage, const char *pid, const char *fd,
     use = add(usage, USE_WRITER, name);
     if (use != NULL)
         (void)snprintf(use->text, sizeof(use->text),
-                       "open for writing in %s (pid %.20s)", command, pid);
+                       USAGE_WRITER "%s (pid %.20s)", command, pid);
 }
 
 static void read_openers(struct usage *usage, const char *pid)

@@ -20,6 +20,10 @@ struct usage;
 
 #define USAGE_ENTRIES_MAX 16384u
 
+/* How the one use begins that may be over in a moment (behind a partition's
+   name, where it is one's). */
+#define USAGE_WRITER "open for writing in "
+
 /* 0, -ENOMEM, or -E2BIG when there is more than can be told. */
 int usage_read(const char *root, struct usage **ret_usage) MUST_CHECK;
 

@@ -368,12 +368,33 @@ START_TEST(a_second_campaign_is_kept_out)
     must_open(MIB, true, false);
     first = claims;
     ck_assert_int_eq(claims_new(&policy, &other, &claims, &diag), 0);
-    inspect(path, true, false, MIB, &facts);
-    ck_assert_ptr_nonnull(strstr(facts.refusal, "its file lock is taken"));
+    inspect(path, true, false, MIB, &facts); /* it may wait for ours */
+    ck_assert_str_eq(facts.refusal, "");
+    ck_assert_int_eq(facts.claim, INTERLOCK_CLAIM_OURS);
     must_refuse(path, MIB, false, -EBUSY, "held exclusively by another user");
     interlock_close(&opened, 1);
     first = claims_release(first);
     must_open(MIB, true, false);
+}
+END_TEST
+
+/* Another process has it: a second agent of this host. */
+START_TEST(a_second_agent_is_kept_out)
+{
+    struct interlock_facts facts;
+    pid_t child;
+    int status;
+
+    make_filled(MIB);
+    must_open(MIB, true, false);
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        inspect(path, true, false, MIB, &facts);
+        _exit(strstr(facts.refusal, "its file lock is taken") != NULL ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 END_TEST
 
@@ -612,6 +633,7 @@ static void add_tests(TCase *tests)
     tcase_add_test(tests, a_file_written_by_us_stays_ours);
     tcase_add_test(tests, a_file_behind_a_loop_is_in_use);
     tcase_add_test(tests, a_second_campaign_is_kept_out);
+    tcase_add_test(tests, a_second_agent_is_kept_out);
     tcase_add_test(tests, only_below_offered_directories);
     tcase_add_test(tests, nothing_is_made_below_dev);
     tcase_add_test(tests, a_link_to_nothing_makes_nothing);
