@@ -354,9 +354,7 @@ START_TEST(pacing_by_on_drained)
 }
 END_TEST
 
-/* ---- Ends
- * ------------------------------------------------------------------------------
- */
+/* ---- Ends ---------------------------------------------------------------- */
 
 /* What was sent before channel_end() arrives, and the end is orderly. */
 static void end_after_sending(void)
@@ -447,9 +445,7 @@ START_TEST(closing_twice)
 }
 END_TEST
 
-/* ---- Bad peers
- * ---------------------------------------------------------------------------
- */
+/* ---- Bad peers ----------------------------------------------------------- */
 
 /* One who does not read: what waits is bounded, and then he is let go. */
 START_TEST(a_peer_that_does_not_read)
@@ -742,9 +738,7 @@ START_TEST(a_descriptor_that_is_no_connection)
 }
 END_TEST
 
-/* ---- Addresses
- * -----------------------------------------------------------------------------------
- */
+/* ---- Addresses ----------------------------------------------------------- */
 
 static const struct {
     const char *text;
