@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *verdict_of(enum exit_status status)
 {
@@ -16,6 +17,18 @@ static const char *verdict_of(enum exit_status status)
     default:
         return "failed";
     }
+}
+
+enum exit_status output_status(const json_t *document)
+{
+    const char *verdict =
+        json_string_value(json_object_get(document, "verdict"));
+
+    for (int status = EXIT_COMPLETE; status <= EXIT_INTERRUPTED; status++)
+        if (verdict != NULL && status != EXIT_USAGE &&
+            strcmp(verdict, verdict_of((enum exit_status)status)) == 0)
+            return (enum exit_status)status;
+    return EXIT_COMPLETE;
 }
 
 int output_document(json_t *document, enum exit_status status,

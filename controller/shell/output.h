@@ -22,6 +22,10 @@ enum exit_status {
     EXIT_NO_CONTROLLER = 5,
 };
 
+/* What a campaign's document says of it: by its verdict; EXIT_COMPLETE while
+ * it is not over. */
+enum exit_status output_status(const json_t *document);
+
 /* Prints an error by itself and returns the status. */
 int output_error(bool json, enum exit_status status, const char *format, ...)
     PRINTF(3, 4);

@@ -227,10 +227,14 @@ static int print_answer(const struct options *options, struct answer *answer)
     bool refused = answer->status == EXIT_USAGE;
     int status = answer->status;
 
+    if (options->command == COMMAND_SHOW && !refused)
+        status = output_status(answer->document);
+
     if (options->command == COMMAND_DRIVES && options->arguments.count > 0)
         keep_host(answer->document, options->arguments.word[0]);
     if (options->json)
-        return output_document(answer->document, answer->status, NULL);
+        return output_document(answer->document, (enum exit_status)status,
+                               NULL);
     if (refused)
         status = output_error(false, EXIT_USAGE, "%s",
                               error != NULL ? error : "refused");

@@ -33,7 +33,7 @@ class Check(unittest.TestCase):
     def test_table_shows_runs_and_drives(self):
         said = self.lab.lockstep("check", "-f", self.lab.file("g", GOOD),
                                  check=0)
-        for word in ("rd1", "/dev/nvme0n1", "/dev/nvme1n1", "threads=16"):
+        for word in ("rd1_(50%)", "/dev/nvme0n1", "/dev/nvme1n1", " 16 "):
             self.assertIn(word, said.stdout)
         self.assertEqual(said.stderr, "")
 

@@ -83,7 +83,7 @@ rd=rd2,wd=wd*,iorate=max,elapsed=3,interval=1
             self.assertEqual(row[2:5], row[5:8], f"phase, interval {row[:2]}")
 
     def test_a_public_file_of_several_hosts(self):
-        """Three hosts that share a file, given by a second file before it."""
+        """A sequential write of three hosts, which a file of its own names."""
         drives = self.lab.file("drives", "\n".join(
             [f"hd=h{i},system={self.hosts[i].address}" for i in (1, 2, 3)] +
             [f"sd=sd{i},host=h{i},lun={self.drives[i - 1].path},"
@@ -101,7 +101,7 @@ rd=rd1,wd=wd1,iorate=300,elapsed=3,interval=1
     def test_the_start_is_one_and_its_uncertainty_true(self):
         document = self.lab.json("submit", "--wait", "-f", self.parm("""
 wd=wd1,sd=sd*,rdpct=100,seekpct=100,xfersize=4k
-rd=rd1,wd=wd1,iorate=max,elapsed=1,interval=0.5,forrdpct=(%s)
+rd=rd1,wd=wd1,iorate=max,elapsed=1,interval=500ms,forrdpct=(%s)
 """ % ",".join(str(100 - i) for i in range(20))), seconds=200)
         spreads = sorted(p["start_spread_us"] for p in document["phases"])
         self.assertEqual(len(spreads), 20)
@@ -141,8 +141,9 @@ rd=rd1,wd=wd1,iorate=max,elapsed=100,interval=1
         self.assertEqual(lab.run(*words, check=False).returncode, 5)
 
     def test_listings_without_a_controller(self):
-        said = lab.run(*self.lab.words("hosts", "--json", "-c",
-                                       "127.0.0.1:1"), check=False)
+        words = self.lab.words("hosts", "--json")
+        words[words.index("-c") + 1] = "127.0.0.1:1"
+        said = lab.run(*words, check=False)
         self.assertEqual(said.returncode, 5)
         self.assertIn("127.0.0.1:1", json.loads(said.stdout)["error"])
 

@@ -83,7 +83,7 @@ class Run(unittest.TestCase):
         self.scratch().write_bytes(b"precious" * (4 << 20))
         document = self.lab.json(
             "run", "-f", self.parm(CURVE, lun=self.scratch()), "-o", "out",
-            check=2)
+            check=1)
         self.assertIn(str(self.scratch()), document["error"])
         self.assertEqual(self.scratch().read_bytes()[:8], b"precious")
 
@@ -105,14 +105,14 @@ class Run(unittest.TestCase):
     def test_a_drive_that_is_not_there(self):
         document = self.lab.json(
             "run", "-f", self.parm(LONG, lun="/dev/absent0"), "-o", "out",
-            check=2)
+            check=1)
         self.assertIn("/dev/absent0", document["error"])
 
     def test_a_block_device_needs_an_offer(self):
         drive = self.lab.drive(32)
         text = LONG.replace("rdpct=100", "rdpct=0").replace("=60", "=2")
         parm = self.parm(text, lun=drive.path)
-        document = self.lab.json("run", "-f", parm, "-o", "a", check=2)
+        document = self.lab.json("run", "-f", parm, "-o", "a", check=1)
         self.assertIn("--offer", document["error"])
         self.assertIn(drive.path, document["error"])
         self.assertEqual(drive.completed()[1], 0)
@@ -130,23 +130,23 @@ class Run(unittest.TestCase):
         self.lab.undo(lab.run, "umount", mount, check=False)
         parm = self.parm(LONG.replace("rdpct=100", "rdpct=0"), lun=drive.path)
         document = self.lab.json("run", "-f", parm, "-o", "a", "--offer",
-                                 drive.path, check=2)
+                                 drive.path, check=1)
         self.assertIn("mounted", document["error"])
         lab.run("umount", mount)
         document = self.lab.json("run", "-f", parm, "-o", "b", "--offer",
-                                 drive.path, check=2)
+                                 drive.path, check=1)
         self.assertIn("ext4", document["error"])
 
     def test_read_only_and_too_small(self):
         drive = self.lab.drive(32)
         parm = self.parm(LONG.replace("threads=4", "threads=4,size=1g"),
                          lun=drive.path)
-        document = self.lab.json("run", "-f", parm, "-o", "a", check=2)
+        document = self.lab.json("run", "-f", parm, "-o", "a", check=1)
         self.assertIn("size=", document["error"])
         lab.run("blockdev", "--setro", drive.path)
         parm = self.parm(LONG.replace("rdpct=100", "rdpct=0"), lun=drive.path)
         document = self.lab.json("run", "-f", parm, "-o", "b", "--offer",
-                                 drive.path, check=2)
+                                 drive.path, check=1)
         self.assertIn("read-only", document["error"])
 
     # ---- Ctrl-C
