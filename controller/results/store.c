@@ -16,6 +16,8 @@ struct queue {
     struct store_job *last;
     uint32_t count; /* those at work and not yet polled included */
     size_t bytes;
+    uint64_t submitted; /* ever */
+    uint64_t finished;  /* ever */
 };
 
 struct store {
@@ -103,12 +105,19 @@ static void run_query(struct store *store, struct store_job *job)
     statement_roll_back(access); /* nothing to undo: it ends */
 }
 
+/* A read waits for the writes that were submitted before it. */
+static bool may_take(const struct store *store, const struct store_job *job)
+{
+    return job != NULL && job->after_ <= store->writes.finished;
+}
+
 /* Takes up to `max` jobs off the queue; they stay in its count. */
-static struct store_job *take(struct queue *queue, uint32_t max)
+static struct store_job *take(const struct store *store, struct queue *queue,
+                              uint32_t max)
 {
     struct store_job *first = queue->first, *last = queue->first;
 
-    if (first == NULL)
+    if (!may_take(store, first))
         return NULL;
     for (uint32_t i = 1; i < max && last->next_ != NULL; i++)
         last = last->next_;
@@ -127,6 +136,7 @@ static void finish(struct store *store, struct queue *queue,
         struct store_job *next = job->next_;
 
         queue->count--;
+        queue->finished++;
         queue->bytes -= job->bytes;
         append(&store->done_first, &store->done_last, job);
         job = next;
@@ -139,7 +149,7 @@ static void work(struct store *store, struct queue *queue, uint32_t max,
 {
     pthread_mutex_lock(&store->lock);
     for (;;) {
-        struct store_job *jobs = take(queue, max);
+        struct store_job *jobs = take(store, queue, max);
 
         if (jobs == NULL && store->closing)
             break;
@@ -151,6 +161,7 @@ static void work(struct store *store, struct queue *queue, uint32_t max,
         run(store, jobs);
         pthread_mutex_lock(&store->lock);
         finish(store, queue, jobs);
+        pthread_cond_broadcast(&store->work);
         pthread_mutex_unlock(&store->lock);
         store->wake(store->data);
         pthread_mutex_lock(&store->lock);
@@ -258,7 +269,7 @@ int store_open(const struct store_options *options, struct store **ret_store,
 /* Reads that did not run are called off; with the lock. */
 static void cancel_reads(struct store *store)
 {
-    struct store_job *jobs = take(&store->reads, STORE_QUERIES_MAX);
+    struct store_job *jobs = take(store, &store->reads, STORE_QUERIES_MAX);
     struct diag diag = {0};
 
     (void)diag_set(&diag, -ECANCELED, "the controller ends");
@@ -269,14 +280,14 @@ static void cancel_reads(struct store *store)
 /* Runs what waits here and now; false when nothing did. */
 static bool run_here(struct store *store)
 {
-    struct store_job *jobs = take(&store->writes, STORE_GROUP_MAX);
+    struct store_job *jobs = take(store, &store->writes, STORE_GROUP_MAX);
     struct queue *queue = &store->writes;
 
     if (jobs != NULL) {
         run_group(store, jobs);
     } else {
         queue = &store->reads;
-        jobs = take(queue, 1);
+        jobs = take(store, queue, 1);
         if (jobs != NULL)
             run_query(store, jobs);
     }
@@ -331,7 +342,9 @@ static int submit(struct store *store, struct queue *queue,
     if (queue->count >= jobs_max || queue->bytes > STORE_BYTES_MAX) {
         err = -EAGAIN;
     } else {
+        job->after_ = queue == &store->reads ? store->writes.submitted : 0;
         append(&queue->first, &queue->last, job);
+        queue->submitted++;
         queue->count++;
         queue->bytes += job->bytes;
         pthread_cond_broadcast(&store->work);

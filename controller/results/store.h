@@ -6,7 +6,8 @@
  * a job is done with result 0, it is on the disk.  When one fails, the whole
  * group is rolled back and all its jobs fail with the same reason: nothing is
  * half written.  The *reader* has a read-only connection and runs queries one
- * by one; each sees one state of the store.
+ * by one; each sees one state of the store, in which everything is written that
+ * was submitted before the query was.
  *
  * Ownership: store_write() and store_read() take the job; `done` gives it
  * back, on the thread that calls store_poll().  Between the two nobody else
@@ -49,6 +50,7 @@ struct store_job {
     size_t bytes;            /* what it holds, about */
     int result;              /* of run() or of the commit */
     struct diag diag;        /* why, when result < 0 */
+    uint64_t after_;         /* store's: of a read, how many writes it sees */
     struct store_job *next_; /* store's */
 };
 
