@@ -1,4 +1,5 @@
 #include "common/arena.h"
+#include "common/fault.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ void *arena_alloc(struct arena *arena, size_t size)
     struct block *b = arena->newest;
     void *result;
 
-    if (size > arena->max)
+    if (size > arena->max || FAULT("arena.alloc") < 0)
         return NULL;
     /* At least one unit, so that every pointer is one of its own. */
     size = (size + (size == 0) + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1);

@@ -1,0 +1,111 @@
+/*
+ * Memory that is not there, one allocation after the other.
+ */
+#include "common/fault.h"
+#include "tests/support/parm.h"
+#include "tests/support/suite.h"
+
+#include <errno.h>
+
+static const char text[] =
+    "messagescan=no\nhd=default,user=me\nhd=h1\nhd=h2\n"
+    "sd=default,threads=4,openflags=o_direct\n"
+    "sd=sd1,lun=/dev/x,host=*\nsd=c%02d,lun=/f*,count=(1,3),size=1m\n"
+    "sd=s_$host,lun=/$host,host=$host,size=1m\n"
+    "wd=wd1,sd=(c01-c03,\"sd1\"),xfersise=4k\n"
+    "wd=wd2,sd=c*,xfersize=(4k,50,8k,50),skew=30,seekpct=seq\n"
+    "wd=wd3,sd=(s_h1,s_h2),rdpct=$pct\n"
+    "rd=rd1,wd=(wd2,wd3),iorate=curve,curve=(10,50),forthreads=(1-4,d)\n"
+    "rd=rd2,sd=setsof2,iorate=(100,max)\n";
+
+/* Everything the rooms do; gives the first error. */
+static int do_all(const char *file_text)
+{
+    static const char *const variables[] = {"pct=50"};
+    static const struct plan_agent agents[] = {
+        {"h1", "h1", NULL, 0, NULL, 0},
+        {"h2", "h2", NULL, 0, NULL, 0},
+    };
+    static const struct plan_fleet fleet = {agents, 2};
+    struct plan_facts facts = {.missing = true};
+    struct language_file file = {"t.parm", file_text, strlen(file_text)};
+    struct language_input input = {.files = &file,
+                                   .file_count = 1,
+                                   .variables = variables,
+                                   .variable_count = 1};
+    struct language_report report;
+    struct definitions *definitions = NULL;
+    struct plan *plan = NULL;
+    int err;
+
+    language_report_init(&report);
+    err = language_read(&input, &report, &definitions);
+    if (err == 0)
+        err = plan_expand(definitions, &fleet, &report, &plan);
+    for (uint32_t i = 0; err == 0 && i < plan->target_count; i++) {
+        facts.is_block = strncmp(plan->targets[i].path, "/dev/", 5) == 0;
+        facts.missing = !facts.is_block;
+        facts.size_bytes = facts.is_block ? 1u << 30 : 0;
+        err = plan_set_facts(plan, i, &facts);
+    }
+    if (err == 0)
+        err = plan_place(plan, &report);
+    plan_free(plan);
+    definitions_free(definitions);
+    language_report_done(&report);
+    return err;
+}
+
+/* -ENOMEM at every point, until the outcome is what it is with memory. */
+static void fail_everywhere(const char *file_text)
+{
+#ifdef FAULTS
+    int outcome = do_all(file_text);
+    uint32_t pass = 0;
+    int err = -ENOMEM;
+
+    while (err == -ENOMEM) {
+        fault_arm("arena.alloc", -ENOMEM, pass++);
+        err = do_all(file_text);
+        fault_disarm_all();
+    }
+    ck_assert_int_eq(err, outcome);
+    ck_assert_uint_gt(pass, 100);
+#else
+    (void)file_text;
+#endif
+}
+
+/* A file that becomes a plan. */
+START_TEST(test_good_file)
+{
+    char good[sizeof(text)];
+    char *wrong;
+
+    memcpy(good, text, sizeof(text));
+    wrong = strstr(good, ",xfersise=4k");
+    memmove(wrong, wrong + 12, strlen(wrong + 12) + 1);
+    ck_assert_int_eq(do_all(good), 0);
+    fail_everywhere(good);
+}
+END_TEST
+
+/* A file that becomes messages. */
+START_TEST(test_bad_file)
+{
+    ck_assert_int_eq(do_all(text), -EINVAL);
+    fail_everywhere(text);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("memory");
+    TCase *tests = tcase_create("memory");
+
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, test_good_file);
+    tcase_add_test(tests, test_bad_file);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
