@@ -99,6 +99,17 @@ APPLY(apply_only_no)
     return yes ? value_not_yet(reading, parameter, "yes") : 0;
 }
 
+/* Many values exist, and none of them but no is done yet. */
+APPLY(apply_anything_but_no)
+{
+    const struct token *token = &parameter->values[0];
+
+    (void)definition;
+    if (parameter->count == 1 && strcasecmp(token->text, "no") == 0)
+        return 0;
+    return value_not_yet(reading, parameter, NULL);
+}
+
 /* Takes `neutral` and nothing else. */
 static int apply_only(struct reading *reading,
                       const struct parameter *parameter, double neutral)

@@ -92,6 +92,7 @@ int hosts_expand(struct building *building, const struct stanza *stanza,
 
 /* A number or word of which only one value is what Lockstep does anyway. */
 APPLY(apply_only_no);
+APPLY(apply_anything_but_no);
 APPLY(apply_only_zero);
 APPLY(apply_only_one);
 

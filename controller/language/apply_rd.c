@@ -329,6 +329,23 @@ static enum definition_loop_kind loop_kind(const struct parameter *parameter)
     return LOOP_KINDS; /* the table names nothing else */
 }
 
+/* (4k,50,8k,50) is a mix on wd=, but four runs on rd=. */
+static int check_loop_size(struct reading *reading,
+                           const struct parameter *parameter,
+                           const struct number *number)
+{
+    if (parameter->count % 2 == 0 && number->value > 0 &&
+        number->value <= 100) {
+        language_report_add(
+            reading->report, LANGUAGE_ERROR, &number->token->place,
+            "on rd= every size of a list is a run of its own; "
+            "a mix of sizes belongs to wd=",
+            "xfersize=%s is not a multiple of 512", number->token->text);
+        return -EINVAL;
+    }
+    return check_transfer(reading, parameter, number);
+}
+
 /* One value of a loop, as the engine can run it. */
 static int check_loop_value(struct reading *reading,
                             const struct parameter *parameter,
@@ -337,7 +354,7 @@ static int check_loop_value(struct reading *reading,
 {
     switch (kind) {
     case LOOP_XFERSIZE:
-        return check_transfer(reading, parameter, number);
+        return check_loop_size(reading, parameter, number);
     case LOOP_THREADS:
         return check_threads(reading, parameter, number);
     case LOOP_SEEKPCT:

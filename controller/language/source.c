@@ -461,6 +461,7 @@ static int read_text(struct source *source, const char *name, const char *text,
                      size_t length, bool included)
 {
     struct reading *reading = source->reading;
+    static const char mark[] = "\xef\xbb\xbf"; /* some editors put it first */
     const char *file = arena_strdup(reading->arena, name);
     uint32_t number = 0;
     bool eof = false;
@@ -470,6 +471,10 @@ static int read_text(struct source *source, const char *name, const char *text,
         return -ENOMEM;
     if (!fits(source, name, length) || !is_text(source, name, text, length))
         return 0;
+    if (length >= 3 && memcmp(text, mark, 3) == 0) {
+        text += 3;
+        length -= 3;
+    }
     while (length > 0 && !eof) {
         struct line line;
         size_t used = cut_line(text, length, &line);

@@ -236,32 +236,71 @@ static bool fits(struct expansion *expansion)
 
 /* ---- warnings ---- */
 
+/* "sd=sd1", or "sd=sd1 and 3 more". */
+static void name_some(char *text, size_t size, const char *first,
+                      uint32_t count)
+{
+    if (count > 1)
+        (void)snprintf(text, size, "sd=%s and %u more", first, count - 1);
+    else
+        (void)snprintf(text, size, "sd=%s", first);
+}
+
+static bool is_buffered(const struct plan_target *target)
+{
+    return (target->open_flags & PLAN_OPEN_DIRECT) == 0 &&
+           strcmp(target->path, "/dev/null") != 0 &&
+           strcmp(target->path, "/dev/zero") != 0;
+}
+
 /* Case A03: what the page cache answers is not the drive. */
 static void warn_buffered(struct expansion *expansion)
 {
     const struct plan *plan = expansion->plan;
+    const struct plan_target *first = NULL;
+    const char *before = "";
+    uint32_t count = 0; /* of sds; their targets are mostly neighbours */
+    char text[128];
 
     for (uint32_t i = 0; i < plan->target_count; i++) {
         const struct plan_target *target = &plan->targets[i];
 
-        if ((target->open_flags & PLAN_OPEN_DIRECT) == 0)
-            language_report_add(
-                expansion->report, LANGUAGE_WARNING, &target->place, NULL,
-                "sd=%s has no openflags=o_direct: the page cache is measured "
-                "too",
-                target->sd);
+        if (!is_buffered(target))
+            continue;
+        if (first == NULL)
+            first = target;
+        count += strcmp(target->sd, before) != 0;
+        before = target->sd;
     }
+    if (first == NULL)
+        return;
+    name_some(text, sizeof(text), first->sd, count);
+    language_report_add(expansion->report, LANGUAGE_WARNING, &first->place,
+                        NULL,
+                        "%s without openflags=o_direct: the page cache is "
+                        "measured too",
+                        text);
 }
 
 static void warn_unused(struct expansion *expansion)
 {
     const struct definitions *definitions = expansion->definitions;
+    const struct definition_sd *first = NULL;
+    uint32_t count = 0;
+    char text[128];
 
-    for (uint32_t i = 0; i < definitions->sd_count; i++)
-        if (!expansion->targets.sds[i].resolved)
-            language_report_add(
-                expansion->report, LANGUAGE_WARNING, &definitions->sds[i].place,
-                NULL, "sd=%s is not used by any rd=", definitions->sds[i].name);
+    for (uint32_t i = 0; i < definitions->sd_count; i++) {
+        if (expansion->targets.sds[i].resolved)
+            continue;
+        if (first == NULL)
+            first = &definitions->sds[i];
+        count++;
+    }
+    if (first == NULL)
+        return;
+    name_some(text, sizeof(text), first->name, count);
+    language_report_add(expansion->report, LANGUAGE_WARNING, &first->place,
+                        NULL, "no rd= uses %s", text);
 }
 
 /* ---- the whole ---- */

@@ -20,6 +20,7 @@ static const struct {
 } files[] = {
     {"sd=sd1,lun=/dev/x\n" END, "/dev/x", 1, 0},
     {"sd=sd1,lun=/dev/x\r\n" END, "/dev/x", 1, 0},
+    {"\xef\xbb\xbfsd=sd1,lun=/dev/x\n" END, "/dev/x", 1, 0},
     {"   \t sd=sd1,lun=/dev/x\n" END, "/dev/x", 1, 0},
     {"SD=sd1,LUN=/dev/x\n" END, "/dev/x", 1, 0},
 

@@ -229,6 +229,9 @@ START_TEST(test_values_not_yet)
     static const char *const files[] = {
         "compratio=2\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
         "validate=yes\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
+        "validate=(read_after_write,time)\nsd=s,lun=/x\n"
+        "rd=r,sd=s,iorate=max\n",
+        "journal=recover\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
         "sd=s,lun=/x,range=(90,120)\nrd=r,sd=s,iorate=max\n",
         "sd=s,lun=/x\nwd=w,sd=s,xfersize=(4k,64k,4k)\nrd=r,wd=w,iorate=max\n",
         "sd=s,lun=/x\nwd=w,sd=s,seekpct=poisson\nrd=r,wd=w,iorate=max\n",

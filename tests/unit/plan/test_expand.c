@@ -404,20 +404,23 @@ START_TEST(test_too_many_workloads)
 }
 END_TEST
 
-/* Case A03: the page cache is said; a drive that nobody uses is said. */
-START_TEST(test_warnings)
+/* The page cache is said, once for all; drives that nobody uses are said. */
+START_TEST(case_A03_buffered)
 {
     struct parm parm;
 
     parm_expand(&parm,
-                "sd=sd1,lun=/dev/x\nsd=sd2,lun=/dev/y,openflags=o_direct\n"
-                "sd=sd3,lun=/dev/z\nrd=r,sd=(sd1,sd2),iorate=max\n",
+                "sd=sd0,lun=/dev/null\nsd=sd1,lun=/dev/x\n"
+                "sd=sd2,lun=/dev/y,openflags=o_direct\nsd=sd3,lun=/f\n"
+                "sd=sd4,lun=/dev/z\nsd=sd5,lun=/dev/a\nsd=sd6,lun=/dev/b\n"
+                "rd=r,sd=(sd0-sd3),iorate=max\n",
                 NULL);
     parm_assert_ok(&parm);
     ck_assert_uint_eq(parm.report.warnings, 2);
-    parm_assert_says(&parm, "t.parm:1:12: warning: sd=sd1 has no "
+    parm_assert_says(&parm, "t.parm:2:12: warning: sd=sd1 and 1 more without "
                             "openflags=o_direct: the page cache is measured");
-    parm_assert_says(&parm, "t.parm:3:4: warning: sd=sd3 is not used by any");
+    parm_assert_says(&parm, "t.parm:5:4: warning: no rd= uses sd=sd4 and 2 "
+                            "more");
     parm_done(&parm);
 }
 END_TEST
@@ -459,7 +462,7 @@ int main(void)
     tcase_add_test(tests, case_J02_drives_accumulate);
     tcase_add_loop_test(tests, test_refused, 0, ARRAY_LENGTH(refused));
     tcase_add_test(tests, test_too_many_workloads);
-    tcase_add_test(tests, test_warnings);
+    tcase_add_test(tests, case_A03_buffered);
     tcase_add_test(tests, test_outlives_definitions);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
