@@ -597,7 +597,7 @@ static void loop_free(struct loop *loop)
 
 int loop_run(const struct settings *settings, struct diag *diag)
 {
-    struct loop *loop;
+    struct loop *loop = NULL;
     int err = loop_new(settings, &loop, diag);
 
     if (err < 0)
