@@ -138,12 +138,16 @@ static bool parse_mount(char *line, struct mount *ret_mount)
     return true;
 }
 
-/* Some file systems (btrfs) mount under a number that is no device's. */
+/*
+ * Some file systems (btrfs) mount under a number that is no device's; those
+ * without any device (major 0, no path) are the most on hosts of containers.
+ */
 static bool mounted_device(const struct usage *usage, const struct mount *m,
                            char *name, size_t size)
 {
-    return sysfs_link_name(name, size, "%s/sys/dev/block/%s", usage->root,
-                           m->number) ||
+    return (strncmp(m->number, "0:", 2) != 0 &&
+            sysfs_link_name(name, size, "%s/sys/dev/block/%s", usage->root,
+                            m->number)) ||
            device_name(usage, m->source, name, size);
 }
 
