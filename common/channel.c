@@ -17,8 +17,7 @@
 
 _Static_assert(READ_SIZE <= FRAME_PIECE_MAX, "one read is one piece");
 
-/* ---- Life
- * -------------------------------------------------------------------- */
+/* ---- Life ---------------------------------------------------------------- */
 
 struct channel *channel_new(const struct channel_setup *setup,
                             const struct channel_handlers *handlers,
@@ -194,8 +193,7 @@ void channel_disown(struct channel *channel)
     channel_close(channel, "not needed any more");
 }
 
-/* ---- Sending
- * ------------------------------------------------------------------ */
+/* ---- Sending ------------------------------------------------------------- */
 
 /* What the kernel did not take at once. */
 struct waiting {
@@ -389,8 +387,7 @@ void channel_end(struct channel *channel, const char *format, ...)
         tear_down(channel);
 }
 
-/* ---- Receiving
- * ------------------------------------------------------------------ */
+/* ---- Receiving ----------------------------------------------------------- */
 
 /* Adds decrypted bytes and hands out the frames they complete. */
 static void receive(struct channel *channel, const uint8_t *data, size_t length,
@@ -506,8 +503,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
     free(buffer->base);
 }
 
-/* ---- From connected to open
- * ------------------------------------------------------ */
+/* ---- From connected to open ---------------------------------------------- */
 
 static int begin_handshake(struct channel *channel)
 {

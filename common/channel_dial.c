@@ -58,8 +58,7 @@ void channel_tune_tcp(uv_tcp_t *tcp)
     set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, UNANSWERED_MAX_MS);
 }
 
-/* ---- Dialling
- * ------------------------------------------------------------------ */
+/* ---- Dialling ------------------------------------------------------------ */
 
 static void try_next(struct channel *channel);
 
@@ -216,8 +215,7 @@ int channel_connect(const struct channel_setup *setup, const char *address,
     return 0;
 }
 
-/* ---- An inherited descriptor
- * -------------------------------------------------------- */
+/* ---- An inherited descriptor --------------------------------------------- */
 
 static int open_descriptor(struct channel *channel, int fd)
 {

@@ -103,8 +103,7 @@ void channel_bind(struct channel *channel,
     channel_connected(channel);
 }
 
-/* ---- Opening
- * ---------------------------------------------------------------------- */
+/* ---- Opening ------------------------------------------------------------- */
 
 static int bind_address(struct listener *listener, const char *host,
                         uint16_t port)

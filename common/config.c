@@ -321,8 +321,7 @@ const char *config_find_option(int *argc, char **argv, const char *name,
     return NULL;
 }
 
-/* ---- Help
- * -------------------------------------------------------------------- */
+/* ---- Help ---------------------------------------------------------------- */
 
 #define HELP_COLUMN 26
 #define HELP_WIDTH  78

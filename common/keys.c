@@ -47,8 +47,7 @@ static int openssl_failed(struct diag *diag, const char *what)
                     reason == NULL ? "unknown error" : reason);
 }
 
-/* ---- Certificates
- * ------------------------------------------------------------ */
+/* ---- Certificates -------------------------------------------------------- */
 
 static int set_serial(X509 *x)
 {
@@ -161,8 +160,7 @@ static int make_member(const struct identity *authority, enum tls_role role,
     return 0;
 }
 
-/* ---- Files
- * ---------------------------------------------------------------------- */
+/* ---- Files --------------------------------------------------------------- */
 
 static int join(const char *directory, const char *file, char path[PATH_SIZE],
                 struct diag *diag)
@@ -233,8 +231,7 @@ static int read_authority(const char *directory, struct identity *authority,
     return 0;
 }
 
-/* ---- What `lockstep keys` does
- * ----------------------------------------------- */
+/* ---- What `lockstep keys` does ------------------------------------------- */
 
 static int check_name(const char *name, struct diag *diag)
 {

@@ -81,8 +81,7 @@ static void certificate_name(const X509 *certificate, char name[NAME_SIZE])
         name[0] = '\0';
 }
 
-/* ---- Contexts
- * ------------------------------------------------------------------ */
+/* ---- Contexts ------------------------------------------------------------ */
 
 struct tls_context {
     SSL_CTX *ssl;
@@ -278,8 +277,7 @@ int tls_context_load(const char *path, struct tls_context **ret_context,
     return r;
 }
 
-/* ---- Filters
- * ------------------------------------------------------------------- */
+/* ---- Filters ------------------------------------------------------------- */
 
 struct tls_filter {
     SSL *ssl;

@@ -46,8 +46,7 @@ struct end {
 
 static struct end client, server;
 
-/* ---- Owners
- * ------------------------------------------------------------------ */
+/* ---- Owners -------------------------------------------------------------- */
 
 static void send_while_room(struct end *end)
 {
@@ -125,8 +124,7 @@ static void on_accept(void *owner, struct channel *channel)
     channel_bind(channel, &handlers, end);
 }
 
-/* ---- Facts to wait for
- * ---------------------------------------------------------- */
+/* ---- Facts to wait for --------------------------------------------------- */
 
 static bool both_open(void *data)
 {
@@ -163,8 +161,7 @@ static void await_frames(struct end *end, uint32_t frames)
     await(has_frames, end);
 }
 
-/* ---- Fixtures
- * ----------------------------------------------------------------------- */
+/* ---- Fixtures ------------------------------------------------------------ */
 
 static struct tls_context *server_keys, *client_keys;
 
@@ -258,8 +255,7 @@ static int adopt_one(void)
     return fds[1];
 }
 
-/* ---- Both ways
- * ------------------------------------------------------------------------ */
+/* ---- Both ways ----------------------------------------------------------- */
 
 static void talk(void)
 {
@@ -626,8 +622,7 @@ START_TEST(too_many_connections)
 }
 END_TEST
 
-/* ---- Dialling and listening
- * ------------------------------------------------------------------ */
+/* ---- Dialling and listening ---------------------------------------------- */
 
 /* A port that was free a moment ago, and is again. */
 static uint16_t free_port(void)

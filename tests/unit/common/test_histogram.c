@@ -223,8 +223,7 @@ START_TEST(case_H03_percentile_is_clamped)
 }
 END_TEST
 
-/* ---- Moments
- * ------------------------------------------------------------------ */
+/* ---- Moments ------------------------------------------------------------- */
 
 /* A day of 10^12 values around 10 ms: their spread, not noise. */
 START_TEST(case_H05_a_day_of_sums)
@@ -303,8 +302,7 @@ START_TEST(case_I01_counts_beyond_32_and_53_bits)
 }
 END_TEST
 
-/* ---- Merging
- * ---------------------------------------------------------------------- */
+/* ---- Merging ------------------------------------------------------------- */
 
 static void record_random(struct prng *prng, struct histogram *h, int values)
 {
@@ -362,8 +360,7 @@ START_TEST(reset_empties)
 }
 END_TEST
 
-/* ---- The blob
- * ---------------------------------------------------------------------- */
+/* ---- The blob ------------------------------------------------------------ */
 
 START_TEST(blob_round_trip)
 {

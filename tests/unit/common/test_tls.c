@@ -242,8 +242,7 @@ START_TEST(tampering_is_seen)
 }
 END_TEST
 
-/* ---- Attackers, who do not use our filter
- * ------------------------------------ */
+/* ---- Attackers, who do not use our filter -------------------------------- */
 
 /* A client of OpenSSL's that trusts everybody; `bundle` may be NULL. */
 static SSL *make_attacker(const char *bundle, int version)
