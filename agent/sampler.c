@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define LATE_LEAST_NS NS_PER_S
-#define LATE_LOOKS_NS (100 * NS_PER_MS)
 
 /* Which histograms a row needs: those that some worker fills. */
 static uint64_t count_histograms(struct worker *const *workers, uint32_t count)
@@ -107,7 +106,6 @@ static void begin_row(struct sampler *s, uint64_t first)
     s->end = first + 1;
     s->merged = 0;
     s->given = false;
-    s->late_since_ns = 0;
 }
 
 static void clear_row(struct sampler *s)
@@ -128,6 +126,7 @@ static void clear_row(struct sampler *s)
 void sampler_begin(struct sampler *s, uint64_t start_ns)
 {
     s->start_ns = start_ns;
+    s->looked_ns = start_ns;
     if (s->host != NULL)
         host_cpu_init(s->host, start_ns);
     begin_row(s, 0);
@@ -299,26 +298,33 @@ static const struct row *give_interval(struct sampler *s, uint64_t now_ns)
         now_ns);
 }
 
-/* Whether workers are missing for so long that the row goes without them.  Two
- * looks are needed: after a stop of the whole process the workers shall have
- * their chance. */
-static bool is_overdue(struct sampler *s, uint64_t now_ns)
+static uint64_t patience_ns(const struct sampler *s)
 {
-    uint64_t patience_ns = larger(2 * s->interval_ns, LATE_LEAST_NS);
+    return larger(2 * s->interval_ns, LATE_LEAST_NS);
+}
 
-    if (now_ns < s->start_ns + s->end * s->interval_ns + patience_ns)
-        return false;
-    if (s->late_since_ns == 0)
-        s->late_since_ns = now_ns;
-    return now_ns - s->late_since_ns >= LATE_LOOKS_NS;
+/* Workers are given the same time again when it was us who came late: they may
+ * have had no free bank, or have been stopped together with us. */
+static void note_look(struct sampler *s, uint64_t now_ns)
+{
+    if (now_ns > s->looked_ns + patience_ns(s))
+        s->patient_from_ns = now_ns;
+    s->looked_ns = now_ns;
+}
+
+/* Whether workers are missing for so long that the row goes without them. */
+static bool is_overdue(const struct sampler *s, uint64_t now_ns)
+{
+    uint64_t edge_ns = s->start_ns + s->end * s->interval_ns;
+
+    return now_ns >= larger(edge_ns, s->patient_from_ns) + patience_ns(s);
 }
 
 /* A row without the missing ones, up to where the clock has come. */
 static const struct row *give_late(struct sampler *s, uint32_t missing,
                                    uint64_t now_ns)
 {
-    uint64_t patience_ns = larger(2 * s->interval_ns, LATE_LEAST_NS);
-    uint64_t reached = (now_ns - patience_ns - s->start_ns) / s->interval_ns;
+    uint64_t reached = (now_ns - patience_ns(s) - s->start_ns) / s->interval_ns;
 
     if (s->merged == 0 && reached > s->end)
         s->end = reached < s->intervals_max ? reached : s->intervals_max;
@@ -372,6 +378,7 @@ const struct row *sampler_take(struct sampler *s, uint64_t now_ns)
     }
     if (s->drained)
         return NULL;
+    note_look(s, now_ns);
     merge_all(s);
     missing = count_missing(s, &through);
     if (through == s->worker_count && s->merged == 0)

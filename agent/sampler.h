@@ -30,13 +30,13 @@ struct sampler_worker {
 struct sampler {
     struct sampler_worker *workers;
     uint32_t worker_count;
-    struct row row;  /* being merged, or given out */
-    uint64_t end;    /* first interval beyond the row */
-    uint32_t merged; /* banks in it */
-    bool given;      /* the caller has it */
-    bool drained;    /* the drain row was given out: the last one */
-    uint64_t
-        late_since_ns; /* since when a worker has been seen late; 0: none */
+    struct row row;           /* being merged, or given out */
+    uint64_t end;             /* first interval beyond the row */
+    uint32_t merged;          /* banks in it */
+    bool given;               /* the caller has it */
+    bool drained;             /* the drain row was given out: the last one */
+    uint64_t looked_ns;       /* when it was called last */
+    uint64_t patient_from_ns; /* workers are not late before that */
     uint64_t start_ns;
     uint64_t interval_ns;
     uint32_t warmup_intervals;

@@ -431,7 +431,8 @@ void worker_linger(struct worker *w)
     uint32_t count;
 
     if (w->engine->ops->submit(w->engine, w->batch, 0, now_ns, NS_PER_S) < 0)
-        (void)nanosleep(&second, NULL);
+        (void)nanosleep(&second, NULL); /* tidy: allow sleep, because the
+                                           ring is broken: no facts come */
     while ((count = w->engine->ops->reap(w->engine, clock_now_ns(w->clock),
                                          w->done, WORKER_DONE_MAX, &at_ns)) > 0)
         w->in_flight -= count;
