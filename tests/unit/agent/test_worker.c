@@ -18,11 +18,12 @@ static void check_share(uint64_t hits, uint64_t of, double percent)
                   (unsigned long long)of, percent);
 }
 
-/* 8 threads x 100 us: 80 000 a second, to the I/O. */
+/* 8 threads x 1 ms: 8000 a second, to the I/O. */
 START_TEST(closed_loop_keeps_all_threads_busy)
 {
     rig_init(&rig, 1, 1, 1);
     rig.job->targets[0].threads = 8;
+    rig.latency_ns = NS_PER_MS;
     rig_run(&rig);
     ck_assert_uint_eq(rig_intervals(&rig), 10);
     for (uint32_t i = 0; i < 10; i++) {
@@ -34,16 +35,16 @@ START_TEST(closed_loop_keeps_all_threads_busy)
         ck_assert_uint_eq(row->begin_ns, i * NS_PER_S);
         ck_assert_uint_eq(row->end_ns, (i + 1) * NS_PER_S);
         /* What completes at an edge belongs to the interval behind it. */
-        ck_assert_uint_eq(row->ios, i == 0 ? 79992 : 80000);
+        ck_assert_uint_eq(row->ios, i == 0 ? 7992 : 8000);
         ck_assert_uint_eq(row->cell[0][JOB_READ].bytes, row->ios * 4096);
         ck_assert_uint_eq(row->cell[0][JOB_READ].in_flight, 8);
-        ck_assert_uint_eq(row->cell[0][JOB_READ].oldest_ns, 100 * NS_PER_US);
+        ck_assert_uint_eq(row->cell[0][JOB_READ].oldest_ns, NS_PER_MS);
         ck_assert_ptr_null(row->cell[0][JOB_WRITE].service);
         ck_assert_ptr_null(row->cell[0][JOB_READ].response);
     }
     ck_assert_uint_eq(rig.rows[10].ios, 8);
-    ck_assert_uint_eq(rig.service->min, 100 * NS_PER_US);
-    ck_assert_uint_eq(rig.service->max, 100 * NS_PER_US);
+    ck_assert_uint_eq(rig.service->min, NS_PER_MS);
+    ck_assert_uint_eq(rig.service->max, NS_PER_MS);
     rig_done(&rig);
 }
 END_TEST
@@ -83,6 +84,7 @@ START_TEST(reads_and_writes_have_their_share)
     rig_init(&rig, 1, 1, 1);
     rig.job->targets[0].threads = 32;
     rig.job->workloads[0].read_percent = 70;
+    rig.latency_ns = NS_PER_MS;
     rig_run(&rig);
     check_share(rig.total[0][JOB_READ].ios, rig_ios(&rig), 70);
     ck_assert_uint_gt(rig.total[0][JOB_WRITE].ios, 0);
@@ -98,6 +100,7 @@ START_TEST(free_slots_draw_their_workload_by_weight)
     rig.job->cells[0].weight = 10;
     rig.job->cells[1].weight = 30;
     rig.job->cells[2].weight = 60;
+    rig.latency_ns = NS_PER_MS;
     rig_run(&rig);
     check_share(rig.total[0][JOB_READ].ios, rig_ios(&rig), 10);
     check_share(rig.total[1][JOB_READ].ios, rig_ios(&rig), 30);
@@ -362,8 +365,9 @@ START_TEST(case_M05_reads_never_touch_a_write_buffer)
     rig.job->workloads[0].sizes[1] = (struct job_size){100000, 50};
     rig.job->workloads[0].size_count = 2;
     rig.fate = compare_buffers;
+    rig.latency_ns = NS_PER_MS;
     rig_run(&rig);
-    ck_assert_uint_gt(rig.requests, 100000);
+    ck_assert_uint_gt(rig.requests, 80000);
     ck_assert_uint_eq(reads_into_writes, 0);
     rig_done(&rig);
 }
