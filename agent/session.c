@@ -686,6 +686,8 @@ void session_row(struct session *session, const struct row *row)
 
     if (session->phase.job == NULL)
         return; /* given up in the meantime */
+    if (row->kind == ROW_DRAIN && row->interval == 0)
+        return; /* ended before its start: there are no rows */
     count = codec_sample(&session->phase.work, row, parts);
     if (count == 0 || outbox_add(&session->outbox, row->interval + row->spans,
                                  row->kind == ROW_DRAIN, parts, count) < 0)

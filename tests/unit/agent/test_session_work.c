@@ -162,6 +162,26 @@ START_TEST(without_go_it_disarms_and_says_so)
 }
 END_TEST
 
+/* Go had come, the start had not: the crew's drain row is of nothing. */
+START_TEST(an_abort_before_the_start_leaves_no_rows)
+{
+    armed();
+    frames_go(&work0);
+    deliver();
+    frames_abort(&work0, "by ann");
+    deliver();
+    DID("go stop");
+    row(0, ROW_DRAIN);
+    ended(PHASE_STOPPED);
+    DID("discard Finished");
+    ck_assert_uint_eq(
+        last_sent(LOCKSTEP__FRAME__BODY_FINISHED)->finished->intervals, 0);
+    ack(0);
+    is_state("idle");
+    end();
+}
+END_TEST
+
 START_TEST(stop_after_and_abort_reach_the_crew)
 {
     running();
@@ -246,7 +266,7 @@ START_TEST(a_link_that_breaks_in_each_state)
             DID("discard Finished");
         } else {
             DID("stop");
-            row(0, ROW_DRAIN);
+            row(1, ROW_DRAIN);
             ended(PHASE_STOPPED);
             DID("discard Finished Sample");
         }
@@ -297,7 +317,7 @@ END_TEST
 START_TEST(an_acknowledgement_before_finished_was_told_ends_nothing)
 {
     running();
-    row(0, ROW_DRAIN);
+    row(1, ROW_DRAIN);
     session_disconnected(session, "reset");
     ended(PHASE_COMPLETE);
     pass(SESSION_REDIAL_MIN_NS);
@@ -305,10 +325,10 @@ START_TEST(an_acknowledgement_before_finished_was_told_ends_nothing)
     world.queued = SESSION_QUEUE_MAX; /* the link takes nothing yet */
     welcome_of(&frames_controller, EPOCH);
     DID("look");
-    ack(1);
+    ack(2);
     DID("Finished"); /* no sample is left to go before it */
     is_state("holding");
-    ack(1);
+    ack(2);
     is_state("idle");
     end();
 }
@@ -388,7 +408,7 @@ START_TEST(the_end_of_the_lease_stops_the_load)
     ck_assert_ptr_null(strstr(world.did, "stop"));
     pass(NS_PER_MS);
     ck_assert_ptr_nonnull(strstr(world.did, "stop"));
-    row(0, ROW_DRAIN);
+    row(1, ROW_DRAIN);
     (void)look();
     ended(PHASE_LEASE_LOST);
     DID("discard release");
@@ -468,14 +488,14 @@ START_TEST(a_stop_of_the_agent_ends_the_phase_and_takes_no_other)
     session_stop(session, "agent host1 was told to end");
     DID("stop");
     ck_assert(!session_is_over(session));
-    row(0, ROW_DRAIN);
+    row(1, ROW_DRAIN);
     ended(PHASE_STOPPED);
     DID("discard Finished Sample");
     ck_assert(session_is_over(session));
     ck_assert_str_eq(
         last_sent(LOCKSTEP__FRAME__BODY_FINISHED)->finished->reason,
         "agent host1 was told to end");
-    ack(1);
+    ack(2);
     is_state("idle");
     prepare(1, EPOCH);
     DID("Refused");
@@ -490,7 +510,7 @@ START_TEST(once_means_that_the_end_of_the_link_is_the_end)
     session_disconnected(session, "the shell is gone");
     DID("stop");
     ck_assert(!session_is_over(session));
-    row(0, ROW_DRAIN);
+    row(1, ROW_DRAIN);
     ended(PHASE_STOPPED);
     DID("discard");
     ck_assert(session_is_over(session));
@@ -505,7 +525,7 @@ START_TEST(release_of_what_is_held_forgets_it)
 {
     running();
     session_disconnected(session, "reset");
-    row(0, ROW_DRAIN);
+    row(1, ROW_DRAIN);
     ended(PHASE_COMPLETE);
     pass(SESSION_REDIAL_MIN_NS);
     (void)look();
@@ -532,6 +552,7 @@ int main(void)
         a_refusal_waits_for_a_connection,
         arming_that_fails_is_refused,
         without_go_it_disarms_and_says_so,
+        an_abort_before_the_start_leaves_no_rows,
         stop_after_and_abort_reach_the_crew,
         samples_go_again_from_the_first_unacknowledged,
         a_link_that_breaks_in_each_state,
