@@ -176,9 +176,8 @@ static inline void lab_answered(void *data, const struct results_answer *answer)
     lab->answers++;
     lab->answer_err = answer->err;
     json_decref(lab->answer);
-    lab->answer = answer->length == 0
-                      ? NULL
-                      : lab_parse(answer->text, answer->length);
+    lab->answer =
+        answer->length == 0 ? NULL : lab_parse(answer->text, answer->length);
 }
 
 static inline json_t *lab_ask(struct lab *lab, enum results_query query,
@@ -186,14 +185,14 @@ static inline json_t *lab_ask(struct lab *lab, enum results_query query,
 {
     uint32_t before = lab->answers;
 
-    ck_assert_int_eq(results_query(lab->results, query, campaign, lab_answered,
-                                   lab),
-                     0);
+    ck_assert_int_eq(
+        results_query(lab->results, query, campaign, lab_answered, lab), 0);
     lab_until(lab, &lab->answers, before + 1);
     return lab->answer;
 }
 
-/* ---- A campaign ------------------------------------------------------------ */
+/* ---- A campaign ------------------------------------------------------------
+ */
 
 static inline uint64_t lab_campaign(struct lab *lab, const struct plan *plan,
                                     struct uuid *ret_id)
@@ -232,8 +231,8 @@ static inline void lab_begin(struct lab *lab, const struct uuid *id,
     const struct results_phase asked = {iorate, warmup, measured};
     struct diag diag = {0};
 
-    ck_assert_msg(results_phase_begin(lab->results, id, phase, &asked,
-                                      &diag) == 0,
+    ck_assert_msg(results_phase_begin(lab->results, id, phase, &asked, &diag) ==
+                      0,
                   "%s", diag.text);
     ck_assert_int_eq(results_phase_started(lab->results, id, phase,
                                            lab->clock.now_ns, 20000),
@@ -255,9 +254,8 @@ static inline void lab_end(struct lab *lab, const struct uuid *id,
 {
     uint32_t before = lab->phase_dones;
 
-    ck_assert_int_eq(results_phase_end(lab->results, id, phase, VERDICT_NONE,
-                                       NULL),
-                     0);
+    ck_assert_int_eq(
+        results_phase_end(lab->results, id, phase, VERDICT_NONE, NULL), 0);
     lab_until(lab, &lab->phase_dones, before + 1);
     ck_assert_int_eq(
         results_phase_verdict(lab->results, id, phase, verdict, error), 0);
@@ -272,7 +270,8 @@ static inline void lab_finish(struct lab *lab, const struct uuid *id,
     lab_until(lab, &lab->campaign_dones, before + 1);
 }
 
-/* ---- Looking --------------------------------------------------------------- */
+/* ---- Looking ---------------------------------------------------------------
+ */
 
 /* One number by SQL, from a connection of its own: as a stranger sees it. */
 static inline int64_t lab_sql(const struct lab *lab, const char *sql)
@@ -339,7 +338,8 @@ static inline size_t count_events(const struct lab *lab, const char *kind)
     size_t count = 0, i;
     json_t *event;
 
-    json_array_foreach(lab->events, i, event) {
+    json_array_foreach(lab->events, i, event)
+    {
         if (strcmp(text_at(event, "event"), kind) == 0)
             count++;
     }
@@ -353,7 +353,8 @@ static inline json_t *event_at(const struct lab *lab, const char *kind,
     size_t i;
     json_t *event;
 
-    json_array_foreach(lab->events, i, event) {
+    json_array_foreach(lab->events, i, event)
+    {
         if (strcmp(text_at(event, "event"), kind) == 0 && n-- == 0)
             return event;
     }

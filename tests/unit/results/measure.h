@@ -115,7 +115,8 @@ static inline uint32_t field_cell(const struct field *f, uint32_t host,
     return (host * f->drives + drive) * f->workloads + workload;
 }
 
-/* ---- Samples --------------------------------------------------------------- */
+/* ---- Samples ---------------------------------------------------------------
+ */
 
 static inline struct sample *sample_of(uint32_t host, uint64_t interval,
                                        uint32_t max_cells)
@@ -173,19 +174,16 @@ static inline struct sample_cell *sample_add(struct sample *s, uint32_t cell,
         c->response_length = histogram_encode(response, blob);
         assert(c->response_length < 4096);
         memcpy(at + c->service_length, blob, c->response_length);
-        c->response =
-            c->response_length == 0 ? NULL : at + c->service_length;
+        c->response = c->response_length == 0 ? NULL : at + c->service_length;
     }
     s->cell_count++;
     return c;
 }
 
 /* The same of one latency, many times. */
-static inline struct sample_cell *sample_add_many(struct sample *s,
-                                                  uint32_t cell,
-                                                  enum sample_op op,
-                                                  uint64_t latency_ns,
-                                                  uint64_t count)
+static inline struct sample_cell *
+sample_add_many(struct sample *s, uint32_t cell, enum sample_op op,
+                uint64_t latency_ns, uint64_t count)
 {
     static struct histogram h;
 
