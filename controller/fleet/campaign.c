@@ -68,22 +68,20 @@ static const char *device_of(const struct plan_target *target)
 /* For the listings: who uses a host and its drives. */
 static void note_user(struct campaign *campaign)
 {
-    const struct plan *plan = campaign->plan;
-
     for (uint32_t i = 0; i < campaign->host_count; i++) {
-        struct host *host = campaign->hosts[i].host;
-        uint32_t count = 0;
+        const struct campaign_host *part = &campaign->hosts[i];
+        struct host *host = part->host;
 
         host->user = campaign->number;
         host->user_path_count = 0;
         host->user_paths =
-            ARENA_ARRAY(campaign->arena, plan->target_count, const char *);
+            ARENA_ARRAY(campaign->arena, part->target_count, const char *);
         if (host->user_paths == NULL)
             continue;
-        for (uint32_t t = 0; t < plan->target_count; t++)
-            if (plan->targets[t].host == i)
-                host->user_paths[count++] = device_of(&plan->targets[t]);
-        host->user_path_count = count;
+        for (uint32_t t = 0; t < part->target_count; t++)
+            host->user_paths[t] =
+                device_of(&campaign->plan->targets[part->targets[t]]);
+        host->user_path_count = part->target_count;
     }
 }
 
@@ -669,13 +667,14 @@ void campaign_refused(struct campaign *campaign, uint32_t host,
     advance(campaign);
 }
 
-static uint32_t target_named(const struct plan *plan, uint32_t host,
+static uint32_t target_named(const struct campaign *campaign, uint32_t host,
                              const char *sd)
 {
-    for (uint32_t i = 0; i < plan->target_count; i++)
-        if (plan->targets[i].host == host &&
-            strcmp(plan->targets[i].sd, sd) == 0)
-            return i;
+    const struct campaign_host *part = &campaign->hosts[host];
+
+    for (uint32_t i = 0; i < part->target_count; i++)
+        if (strcmp(campaign->plan->targets[part->targets[i]].sd, sd) == 0)
+            return part->targets[i];
     return UINT32_MAX;
 }
 
@@ -687,7 +686,7 @@ static int tell_finished(struct campaign *campaign, uint32_t host,
 
     for (uint32_t i = 0; i < finished->stuck_count; i++) {
         const struct wire_stuck *from = &finished->stuck[i];
-        uint32_t target = target_named(campaign->plan, host, from->sd);
+        uint32_t target = target_named(campaign, host, from->sd);
 
         if (target != UINT32_MAX)
             stuck[count++] = (struct results_stuck){

@@ -48,6 +48,8 @@ enum campaign_state {
 /* What the campaign knows of a host of its plan. */
 struct campaign_host {
     struct host *host;
+    uint32_t *targets; /* of the plan: those that are here */
+    uint32_t target_count;
     bool inspected;
     struct slice *slice; /* of the phase at hand; NULL before its Prepare */
 };

@@ -19,6 +19,9 @@
 /* How often links are looked at: heartbeats and silences need no more. */
 #define BEAT_NS (100 * NS_PER_MS)
 
+/* A beat that comes so much later means that we were not there. */
+#define STALL_NS (500 * NS_PER_MS)
+
 /* ---- Finding ----------------------------------------------------------- */
 
 struct link *fleet_link(struct fleet *fleet, uint64_t id)
@@ -486,10 +489,26 @@ void fleet_advance_queue(struct fleet *fleet)
     }
 }
 
+/* What we did not listen to is not silence: after a long plan, or a time in
+ * which this process was stopped, the peers get that time back. */
+static void forgive(struct fleet *fleet, uint64_t now_ns)
+{
+    uint64_t late_ns = fleet->beat_ns == 0 ? 0 : now_ns - fleet->beat_ns;
+
+    if (late_ns < STALL_NS)
+        return;
+    if (late_ns >= NS_PER_S)
+        log_warn(NULL, "was not scheduled, or busy, for %.1f s",
+                 (double)late_ns / 1e9);
+    for (struct link *link = fleet->links; link != NULL; link = link->next)
+        link_heard(link, link->heard_ns + late_ns);
+}
+
 static void beat(struct fleet *fleet, uint64_t now_ns)
 {
     if (now_ns < fleet->beat_ns)
         return;
+    forgive(fleet, now_ns);
     fleet->beat_ns = now_ns + BEAT_NS;
     for (struct link *link = fleet->links; link != NULL; link = link->next)
         link_tick(link, now_ns);

@@ -31,7 +31,7 @@
 #include "controller/fleet/link.h"
 
 #define FLEET_LINKS_MAX    8192u
-#define FLEET_GREETING_MAX 256u
+#define FLEET_GREETING_MAX 1024u
 
 struct clock;
 struct fleet;

@@ -7,57 +7,44 @@
 #include <errno.h>
 #include <stdio.h>
 
-static uint32_t count_targets(const struct plan *plan, uint32_t host)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < plan->target_count; i++)
-        count += plan->targets[i].host == host ? 1 : 0;
-    return count;
-}
-
 void submit_check_targets(struct campaign *campaign)
 {
     const struct plan *plan = campaign->plan;
 
-    for (uint32_t i = 0; i < plan->host_count; i++) {
-        uint32_t count = count_targets(plan, i);
-
-        if (count > WIRE_TARGETS_MAX)
+    for (uint32_t i = 0; i < plan->host_count; i++)
+        if (campaign->hosts[i].target_count > WIRE_TARGETS_MAX)
             language_report_add(
                 &campaign->report, LANGUAGE_ERROR, &plan->hosts[i].place, NULL,
                 "host '%s' has %u targets, at most %u are possible",
-                plan->hosts[i].label, count, WIRE_TARGETS_MAX);
-    }
+                plan->hosts[i].label, campaign->hosts[i].target_count,
+                WIRE_TARGETS_MAX);
 }
 
-static void inspect_host(struct campaign *campaign, uint32_t host)
+static void inspect_host(struct campaign *campaign, struct campaign_host *host)
 {
-    const struct plan *plan = campaign->plan;
     struct wire_inspect_target targets[WIRE_TARGETS_MAX];
     struct wire_out out = {.kind = WIRE_OUT_INSPECT};
-    uint32_t count = 0;
 
-    for (uint32_t i = 0; i < plan->target_count; i++) {
-        const struct plan_target *target = &plan->targets[i];
+    for (uint32_t i = 0; i < host->target_count; i++) {
+        const struct plan_target *target =
+            &campaign->plan->targets[host->targets[i]];
 
-        if (target->host == host)
-            targets[count++] = (struct wire_inspect_target){
-                .path = target->path,
-                .write = target->written,
-                .create = target->size_given,
-                .open_flags = target->open_flags,
-                .size_bytes = target->size_given ? target->size_bytes : 0,
-            };
+        targets[i] = (struct wire_inspect_target){
+            .path = target->path,
+            .write = target->written,
+            .create = target->size_given,
+            .open_flags = target->open_flags,
+            .size_bytes = target->size_given ? target->size_bytes : 0,
+        };
     }
     out.inspect = (struct wire_inspect){
         .campaign = campaign->id,
         .targets = targets,
-        .target_count = count,
+        .target_count = host->target_count,
     };
-    campaign->hosts[host].inspected = count == 0;
-    if (count > 0)
-        (void)link_say(campaign->hosts[host].host->session->link, &out);
+    host->inspected = host->target_count == 0;
+    if (host->target_count > 0)
+        (void)link_say(host->host->session->link, &out);
 }
 
 static bool all_inspected(const struct campaign *campaign)
@@ -90,7 +77,7 @@ void submit_inspect(struct campaign *campaign)
                    campaign->host_count, campaign->host_count == 1 ? "" : "s");
     submit_progress(campaign, text);
     for (uint32_t i = 0; i < campaign->host_count; i++)
-        inspect_host(campaign, i);
+        inspect_host(campaign, &campaign->hosts[i]);
     if (all_inspected(campaign))
         finish(campaign);
 }
@@ -119,40 +106,35 @@ static struct plan_facts facts_of(const struct wire_target_facts *from)
     };
 }
 
-static int take_facts(struct campaign *campaign, uint32_t host,
+static int take_facts(struct campaign *campaign,
+                      const struct campaign_host *host,
                       const struct wire_inspected *inspected)
 {
-    struct plan *plan = campaign->plan;
-    uint32_t next = 0;
+    for (uint32_t i = 0; i < host->target_count; i++) {
+        struct plan_facts facts = facts_of(&inspected->targets[i]);
+        int err = plan_set_facts(campaign->plan, host->targets[i], &facts);
 
-    for (uint32_t i = 0; i < plan->target_count; i++) {
-        struct plan_facts facts;
-        int err;
-
-        if (plan->targets[i].host != host)
-            continue;
-        facts = facts_of(&inspected->targets[next++]);
-        err = plan_set_facts(plan, i, &facts);
         if (err != 0)
             return err;
     }
     return 0;
 }
 
-void submit_inspected(struct campaign *campaign, uint32_t host,
+void submit_inspected(struct campaign *campaign, uint32_t index,
                       const struct wire_inspected *inspected)
 {
+    struct campaign_host *host;
     char text[256];
 
-    if (campaign->plan == NULL || campaign->hosts[host].inspected)
+    if (campaign->plan == NULL || campaign->hosts[index].inspected)
         return;
-    if (inspected->target_count != count_targets(campaign->plan, host)) {
+    host = &campaign->hosts[index];
+    if (inspected->target_count != host->target_count) {
         (void)snprintf(text, sizeof(text),
                        "agent '%s' told about %u drives, it was asked about "
                        "%u; update it",
-                       campaign->hosts[host].host->name,
-                       inspected->target_count,
-                       count_targets(campaign->plan, host));
+                       host->host->name, inspected->target_count,
+                       host->target_count);
         submit_refuse(campaign, text);
         return;
     }
@@ -160,7 +142,7 @@ void submit_inspected(struct campaign *campaign, uint32_t host,
         submit_refuse(campaign, "the controller is out of memory");
         return;
     }
-    campaign->hosts[host].inspected = true;
+    host->inspected = true;
     if (all_inspected(campaign))
         finish(campaign);
 }

@@ -259,6 +259,32 @@ static int take_hosts(struct campaign *campaign, struct host **known)
     return 0;
 }
 
+/* Which targets are on which host; the lists share one piece of memory. */
+static int sort_targets(struct campaign *campaign)
+{
+    const struct plan *plan = campaign->plan;
+    uint32_t *list =
+        ARENA_ARRAY(campaign->arena, plan->target_count + 1, uint32_t);
+
+    if (list == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < plan->target_count; i++)
+        campaign->hosts[plan->targets[i].host].target_count++;
+    for (uint32_t i = 0; i < plan->host_count; i++) {
+        struct campaign_host *host = &campaign->hosts[i];
+
+        host->targets = list;
+        list += host->target_count;
+        host->target_count = 0;
+    }
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        struct campaign_host *host = &campaign->hosts[plan->targets[i].host];
+
+        host->targets[host->target_count++] = i;
+    }
+    return 0;
+}
+
 static int match_hosts(struct campaign *campaign)
 {
     struct host **known;
@@ -271,6 +297,8 @@ static int match_hosts(struct campaign *campaign)
                       &campaign->plan);
     if (err == 0)
         err = take_hosts(campaign, known);
+    if (err == 0)
+        err = sort_targets(campaign);
     free(view);
     return err;
 }

@@ -300,6 +300,20 @@ START_TEST(strangers_shed_the_oldest_of_them)
 }
 END_TEST
 
+/* This process was stopped for a minute: nobody was silent. */
+START_TEST(our_own_absence_is_not_silence)
+{
+    actor_enter(0, "a");
+    stage_play(NS_PER_S);
+    clock_manual_advance(&world_clock, 60 * NS_PER_S);
+    fleet_tick(fleet);
+    ck_assert(!actors[0].connection.ended);
+    actors[0].is_mute = true;
+    stage_play(LINK_SILENCE_NS + NS_PER_S);
+    ck_assert(actors[0].connection.ended);
+}
+END_TEST
+
 START_TEST(an_end_stops_what_runs)
 {
     json_t *json;
@@ -368,6 +382,7 @@ int main(void)
     tcase_add_test(tcase, work_of_nobody_is_stopped_and_forgotten);
     tcase_add_test(tcase, frames_out_of_place_end_the_link);
     tcase_add_test(tcase, strangers_shed_the_oldest_of_them);
+    tcase_add_test(tcase, our_own_absence_is_not_silence);
     tcase_add_test(tcase, an_end_stops_what_runs);
     tcase_add_test(tcase, a_private_fleet_waits_for_its_agent);
     suite_add_tcase(suite, tcase);
