@@ -251,6 +251,7 @@ int fleet_open(const struct fleet_options *options, struct fleet **ret_fleet,
         .world = options->world,
         .clock = options->clock,
         .scratch = fleet->outgoing,
+        .ended = &fleet->ended_count,
     };
     abandon(fleet);
     *ret_fleet = fleet;
@@ -265,6 +266,7 @@ static void forget_link(struct fleet *fleet, struct link *link)
         at = &(*at)->next;
     *at = link->next;
     fleet->link_count--;
+    fleet->ended_count--;
     free(link);
 }
 
@@ -330,7 +332,7 @@ static void sweep_links(struct fleet *fleet)
 {
     struct link *link = fleet->links;
 
-    while (link != NULL) {
+    while (link != NULL && fleet->ended_count > 0) {
         if (link_is_open(link)) {
             link = link->next;
             continue;

@@ -43,6 +43,8 @@ void link_enter(struct link *link, enum link_state state)
     link->state = state;
     if (state != LINK_ENDED)
         link->greeted_as = state;
+    else if (link->context->ended != NULL)
+        ++*link->context->ended;
 }
 
 int link_say(struct link *link, const struct wire_out *out)

@@ -47,6 +47,7 @@ struct link_context {
     const struct link_world *world;
     const struct clock *clock;
     struct arena *scratch; /* of encoding */
+    uint32_t *ended;       /* counts links that end; NULL: nobody asks */
 };
 
 /* Who is at the other end, as far as the connection itself can tell. */

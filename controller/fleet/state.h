@@ -36,6 +36,7 @@ struct fleet {
     struct probes probes;
     struct link *links;
     uint32_t link_count;
+    uint32_t ended_count; /* links that have ended and are still there */
     uint64_t last_link;
     struct campaign *campaigns;
     uint32_t campaign_count;
