@@ -269,9 +269,11 @@ int store_open(const struct store_options *options, struct store **ret_store,
 /* Reads that did not run are called off; with the lock. */
 static void cancel_reads(struct store *store)
 {
-    struct store_job *jobs = take(store, &store->reads, STORE_QUERIES_MAX);
+    struct store_job *jobs = store->reads.first;
     struct diag diag = {0};
 
+    store->reads.first = NULL;
+    store->reads.last = NULL;
     (void)diag_set(&diag, -ECANCELED, "the controller ends");
     fail_all(jobs, -ECANCELED, &diag);
     finish(store, &store->reads, jobs);

@@ -98,6 +98,25 @@ START_TEST(what_was_not_measured_is_nothing)
 }
 END_TEST
 
+/* Histograms that are there and empty are as good as none. */
+START_TEST(both_operations_may_be_empty)
+{
+    struct tally_pair pair = {0};
+    struct figures f;
+
+    add(&pair.op[SAMPLE_READ], 1000, 5);
+    add(&pair.op[SAMPLE_WRITE], 1000, 5);
+    tally_pair_reset(&pair);
+    f = figures(&pair, NS_PER_S, false);
+    ck_assert_uint_eq(f.all.service.count, 0);
+    ck_assert(isnan(f.all.service.p50_us) && isnan(f.all.service.max_us));
+    add(&pair.op[SAMPLE_WRITE], 7000, 5);
+    f = figures(&pair, NS_PER_S, false);
+    ck_assert_double_eq(f.all.service.max_us, 7);
+    tally_pair_done(&pair);
+}
+END_TEST
+
 /* Fewer than ten values beyond it: not shown.  A single one deviates by 0. */
 START_TEST(case_N07_few_values_show_few_percentiles)
 {
@@ -283,6 +302,7 @@ int main(void)
     tcase_add_test(tests, case_A01_percentiles_come_from_merged_counts);
     tcase_add_test(tests, case_A02_rates_are_totals_over_the_common_window);
     tcase_add_test(tests, what_was_not_measured_is_nothing);
+    tcase_add_test(tests, both_operations_may_be_empty);
     tcase_add_test(tests, case_N07_few_values_show_few_percentiles);
     tcase_add_test(tests, case_H05_sums_of_a_day_stay_sound);
     tcase_add_test(tests, case_I01_counts_beyond_32_and_53_bits);

@@ -115,7 +115,7 @@ static int run_count(struct store_job *base, struct store_access *access)
     return got < 0 ? got : 0;
 }
 
-static int64_t counted;
+static int64_t counted = -1;
 
 static void on_done(struct store_job *base)
 {
@@ -124,8 +124,10 @@ static void on_done(struct store_job *base)
     done_count++;
     last_result = base->result;
     last_diag = base->diag;
-    if (base->run == run_count)
+    if (base->run == run_count) {
+        ck_assert_msg(base->result == 0, "%s", base->diag.text);
         counted = job->value;
+    }
     free(job);
 }
 
@@ -158,12 +160,12 @@ static void until(uint32_t count)
 static int64_t count_rows(void)
 {
     struct job *job = job_new(0);
-    uint32_t before = done_count;
 
+    counted = -1;
     job->job.run = run_count;
     ck_assert_int_eq(store_read(store, &job->job), 0);
-    until(before + 1);
-    ck_assert_msg(last_result == 0, "%s", last_diag.text);
+    while (counted < 0)
+        until(done_count + 1);
     return counted;
 }
 
@@ -179,6 +181,19 @@ START_TEST(what_is_done_is_stored)
     store = store_close(store);
     open_store();
     ck_assert_int_eq(count_rows(), 1000);
+    store = store_close(store);
+}
+END_TEST
+
+/* No waiting in between: a question is asked of what was queued before it. */
+START_TEST(a_query_sees_all_that_was_submitted_before_it)
+{
+    use(suite_memory_directory());
+    open_store();
+    for (int i = 0; i < 200; i++) {
+        write_one(i);
+        ck_assert_int_eq(count_rows(), i + 1);
+    }
     store = store_close(store);
 }
 END_TEST
@@ -602,6 +617,7 @@ int main(void)
 
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, what_is_done_is_stored);
+    tcase_add_test(tests, a_query_sees_all_that_was_submitted_before_it);
     tcase_add_test(tests, closing_writes_what_waits);
     tcase_add_test(tests, the_uuid_stays_and_the_epoch_grows);
     tcase_add_test(tests, a_group_is_stored_whole_or_not_at_all);
