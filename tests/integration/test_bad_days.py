@@ -129,12 +129,12 @@ class BadDays(unittest.TestCase):
         lost = self.lab.agent("a2", None, "--lease", "2s")
         drives, parm = self.load(["a1", "a2"], elapsed=10)
         number = str(self.lab.json("submit", "-f", parm)["campaign"])
-        lab.wait_until(lambda: drives["a2"].completed()[0] > 300,
+        lab.wait_until(lambda: drives["a2"].reads() > 300,
                        what="load on both")
         lost.signal(signal.SIGKILL)
         lab.wait_until(lambda: self.lab.json("status", number,
                                              check=None)["verdict"],
-                       60, "a verdict")
+                       90, "a verdict")
         said = self.lab.lockstep("show", number, "--json", check=3)
         document = json.loads(said.stdout)
         self.assertEqual(document["verdict"], "degraded")
@@ -157,7 +157,7 @@ class BadDays(unittest.TestCase):
         self.lab.agent("a1")
         drives, parm = self.load(["a1"], elapsed=60)
         number = str(self.lab.json("submit", "-f", parm)["campaign"])
-        lab.wait_until(lambda: drives["a1"].completed()[0] > 300,
+        lab.wait_until(lambda: drives["a1"].reads() > 300,
                        what="load")
         ballast = os.open(small / "ballast", os.O_WRONLY | os.O_CREAT)
         self.lab.undo(os.close, ballast)

@@ -45,8 +45,8 @@ class Run(unittest.TestCase):
         fill, top, half = document["phases"]
         self.assertEqual(fill["total"]["bytes"], 32 << 20)
         self.assertEqual(self.scratch().stat().st_size, 32 << 20)
-        self.assertIsNone(top["total"]["response_us"]["mean"])
-        self.assertIsNotNone(half["total"]["response_us"]["mean"])
+        self.assertIsNone(top["total"]["response_us"])
+        self.assertGreater(half["total"]["response_us"]["mean"], 0)
         self.assertAlmostEqual(half["total"]["read_pct"], 70, delta=5)
         asked = half["iorate"]
         grain = 100 if top["total"]["iops"] / 2 > 1000 else 10
@@ -68,8 +68,8 @@ class Run(unittest.TestCase):
         self.assertIn("phase 2 of 3", said.stdout)
         rows = [line.split() for line in said.stdout.splitlines()
                 if line[:2].isdigit() and "avg_" in line]
-        self.assertEqual([row[1] for row in rows], ["avg_2-4", "avg_1-3"])
-        self.assertEqual(len(rows[0]), 16)
+        self.assertEqual([row[1] for row in rows], ["avg_1-" + rows[0][1][6:], "avg_2-4", "avg_2-4"])
+        self.assertEqual(len(rows[1]), 16)
         self.assertEqual(said.stderr, "")
 
     def test_a_second_run_uses_the_file_as_it_is(self):
@@ -115,7 +115,7 @@ class Run(unittest.TestCase):
         document = self.lab.json("run", "-f", parm, "-o", "a", check=1)
         self.assertIn("--offer", document["error"])
         self.assertIn(drive.path, document["error"])
-        self.assertEqual(drive.completed()[1], 0)
+        self.assertEqual(drive.completed()[1], before)
         document = self.lab.json("run", "-f", parm, "-o", "b", "--offer",
                                  drive.path)
         self.assertEqual(document["verdict"], "complete")
@@ -160,7 +160,7 @@ class Run(unittest.TestCase):
                                    stderr=subprocess.PIPE, text=True,
                                    cwd=self.lab.folder)
         self.addCleanup(process.kill)
-        lab.wait_until(lambda: drive.completed()[0] > 1000,
+        lab.wait_until(lambda: drive.reads() > 1000,
                        what="load on the drive")
         return drive, process
 

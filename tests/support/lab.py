@@ -148,9 +148,14 @@ class Drive:
                         self.file).stdout.strip()
         self.name = os.path.basename(self.path)
         lab.undo(run, "losetup", "--detach", self.path, check=False)
+        self.start = self.completed()  # of those who had this name before
+
+    def reads(self):
+        """Reads completed since it was made."""
+        return self.completed()[0] - self.start[0]
 
     def completed(self):
-        """The kernel's own count: (reads, writes) completed so far."""
+        """The kernel's own count for this name: (reads, writes)."""
         stat = pathlib.Path(f"/sys/block/{self.name}/stat")
         words = stat.read_text().split()
         return int(words[0]), int(words[4])
