@@ -345,8 +345,24 @@ static bool all_ended(const struct sampler *s)
     return true;
 }
 
+/* Stopped between Go and the start: there is nothing to tell. */
+static bool none_opened(const struct sampler *s)
+{
+    for (uint32_t i = 0; i < s->worker_count; i++)
+        if (s->workers[i].lost || s->workers[i].worker->opened_ns != 0)
+            return false;
+    return true;
+}
+
+/* The last row, once all have ended. */
 static const struct row *give_drain(struct sampler *s, uint64_t now_ns)
 {
+    if (!all_ended(s))
+        return NULL;
+    if (none_opened(s)) {
+        s->drained = true;
+        return NULL;
+    }
     s->row.begin_ns = UINT64_MAX;
     for (uint32_t i = 0; i < s->worker_count; i++) {
         struct sampler_worker *sw = &s->workers[i];
@@ -382,7 +398,7 @@ const struct row *sampler_take(struct sampler *s, uint64_t now_ns)
     merge_all(s);
     missing = count_missing(s, &through);
     if (through == s->worker_count && s->merged == 0)
-        return all_ended(s) ? give_drain(s, now_ns) : NULL;
+        return give_drain(s, now_ns);
     if (missing == 0)
         return give_interval(s, now_ns);
     if (s->row.interval < s->intervals_max && is_overdue(s, now_ns))

@@ -10,7 +10,7 @@ import unittest
 import lab
 
 CURVE = """
-sd=sd1,lun={lun},size=32m,threads=4
+sd=sd1,lun={lun},size=32m,threads=4,openflags=o_direct
 wd=wd1,sd=sd1,rdpct=70,seekpct=100,xfersize=4k
 rd=default,elapsed=3,interval=1
 rd=rd1,wd=wd1,iorate=curve,curve=(50),warmup=1
@@ -112,6 +112,7 @@ class Run(unittest.TestCase):
         drive = self.lab.drive(32)
         text = LONG.replace("rdpct=100", "rdpct=0").replace("=60", "=2")
         parm = self.parm(text, lun=drive.path)
+        before = drive.completed()[1]
         document = self.lab.json("run", "-f", parm, "-o", "a", check=1)
         self.assertIn("--offer", document["error"])
         self.assertIn(drive.path, document["error"])

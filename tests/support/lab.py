@@ -147,6 +147,8 @@ class Drive:
         self.path = run("losetup", "--find", "--show",
                         self.file).stdout.strip()
         self.name = os.path.basename(self.path)
+        # Read-only stays with the name, beyond the drive.
+        run("blockdev", "--setrw", self.path)
         lab.undo(run, "losetup", "--detach", self.path, check=False)
         self.start = self.completed()  # of those who had this name before
 
