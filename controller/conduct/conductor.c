@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How long samples are collected once the store has failed. */
+#define NO_STORE_NS (10 * NS_PER_S)
+
 void conduct_options_init(struct conduct_options *options)
 {
     *options = (struct conduct_options){
@@ -364,6 +367,10 @@ void conductor_store_failed(struct conductor *c, uint64_t now_ns,
         course_end_campaign(c);
         return;
     }
+    /* The campaign fails; its agents keep their samples for a while, should
+     * there be room again. */
+    if (c->options.collect_ns > NO_STORE_NS)
+        c->options.collect_ns = NO_STORE_NS;
     course_break(c, ENDING_FAILED, "%s", reason);
     course_step(c);
 }

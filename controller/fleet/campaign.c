@@ -816,6 +816,7 @@ void campaign_store_failed(struct campaign *campaign, const char *why)
         campaign_end(campaign, VERDICT_FAILED, why);
         break;
     case CAMPAIGN_RUNNING:
+        campaign_notice(campaign, why);
         conductor_store_failed(campaign->conductor,
                                fleet_now_ns(campaign->fleet), why);
         advance(campaign);

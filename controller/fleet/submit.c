@@ -293,6 +293,7 @@ static int match_hosts(struct campaign *campaign)
 
     if (view == NULL)
         return -ENOMEM;
+    view->this_host_only = campaign->fleet->is_private;
     err = plan_expand(campaign->definitions, view, &campaign->report,
                       &campaign->plan);
     if (err == 0)

@@ -184,6 +184,11 @@ static int match(struct hosts *hosts, uint32_t hd, uint32_t *ret_agent)
             twice = false;
         }
     }
+    if (best == PLAN_NOWHERE && fleet->this_host_only)
+        return report_host(hosts, hd,
+                           "it is not this host, and 'lockstep run' has no "
+                           "other; use 'lockstep submit -c CONTROLLER -f "
+                           "FILE'");
     if (best == PLAN_NOWHERE)
         return report_host(hosts, hd, "no agent has this name or address");
     if (twice)

@@ -97,6 +97,7 @@ struct plan_agent {
 struct plan_fleet {
     const struct plan_agent *agents; /* the connected ones */
     uint32_t agent_count;
+    bool this_host_only; /* `lockstep run`: there will never be others */
 };
 
 /* What an agent told about a target (Inspected), or unknown. */

@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {"h1", "h1", NULL, 0, NULL, 0},
         {"h2", "h2", NULL, 0, NULL, 0},
     };
-    static const struct plan_fleet fleet = {agents, 2};
+    static const struct plan_fleet fleet = {.agents = agents, .agent_count = 2};
     static const char *const variables[] = {"v=/new1", "v1=h2"};
     struct language_file file = {"fuzz", (const char *)data, size};
     bool with_fleet = size > 0 && data[size - 1] % 2 == 0;

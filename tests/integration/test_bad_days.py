@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import unittest
 
 import lab
@@ -159,6 +160,10 @@ class BadDays(unittest.TestCase):
         number = str(self.lab.json("submit", "-f", parm)["campaign"])
         lab.wait_until(lambda: drives["a1"].reads() > 300,
                        what="load")
+        watch = subprocess.Popen(self.lab.words("watch", number), text=True,
+                                 stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT)
+        self.addCleanup(watch.kill)
         ballast = os.open(small / "ballast", os.O_WRONLY | os.O_CREAT)
         self.lab.undo(os.close, ballast)
         try:
@@ -166,10 +171,14 @@ class BadDays(unittest.TestCase):
                 pass
         except OSError:
             pass
-        process.wait_for("No space left|disk is full|full", 30)
-        lab.wait_until(lambda: self.lab.json("status", number, check=None)
-                       .get("verdict") == "failed", 30, "a failed verdict")
+        process.wait_for("the disk is full; free some space", 30)
         self.assertTrue(drives["a1"].idle(5), "the load goes on")
+        out, _ = watch.communicate(timeout=60)
+        self.assertEqual(watch.returncode, 1)
+        self.assertIn("the disk is full", out)
+        os.unlink(small / "ballast")
+        lab.wait_until(lambda: self.lab.json("status", number, check=None)
+                       .get("verdict") == "failed", 30, "a stored verdict")
         self.assertIsNone(process.popen.poll(), "the controller ended")
 
 

@@ -17,7 +17,7 @@ static const struct plan_agent agents[] = {
     {"nas2", "storage2", address2, 1, labels2, 2},
     {"nas3", "nas3", NULL, 0, labels3, 1},
 };
-static const struct plan_fleet fleet = {agents, ARRAY_LENGTH(agents)};
+static const struct plan_fleet fleet = {agents, ARRAY_LENGTH(agents), false};
 
 #define REST "\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n"
 
@@ -75,7 +75,7 @@ START_TEST(test_local)
         "hd=localhost" REST,
         "hd=one,system=127.0.0.1" REST,
     };
-    struct plan_fleet one = {&local, 1};
+    struct plan_fleet one = {.agents = &local, .agent_count = 1};
     struct parm parm;
 
     for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {

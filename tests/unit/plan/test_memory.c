@@ -26,7 +26,7 @@ static int do_all(const char *file_text)
         {"h1", "h1", NULL, 0, NULL, 0},
         {"h2", "h2", NULL, 0, NULL, 0},
     };
-    static const struct plan_fleet fleet = {agents, 2};
+    static const struct plan_fleet fleet = {.agents = agents, .agent_count = 2};
     struct plan_facts facts = {.missing = true};
     struct language_file file = {"t.parm", file_text, strlen(file_text)};
     struct language_input input = {.files = &file,
