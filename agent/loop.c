@@ -174,12 +174,10 @@ static void hang_up(void *context)
 static void say(void *context, enum session_log level, const char *text)
 {
     (void)context;
-    if (level == SESSION_LOG_INFO)
-        log_notice(NULL, "%s", text);
-    else if (level == SESSION_LOG_WARNING)
+    if (level == SESSION_LOG_WARNING)
         log_warn(NULL, "%s", text);
     else
-        log_error(NULL, "%s", text);
+        log_notice(NULL, "%s", text);
 }
 
 static void look(void *context)
@@ -609,12 +607,13 @@ int loop_run(const struct settings *settings, struct diag *diag)
         return err;
     }
     open_handles(loop);
-    log_notice(NULL, "agent %s, version %s, serves %s, %s", loop->name,
+    log_notice(NULL, "agent %s, version %s, serves %s, writes %s", loop->name,
                LOCKSTEP_VERSION,
                settings->controller_fd >= 0 ? "who started it"
                                             : settings->controller,
-               settings->offers.count == 0 ? "writes to nothing but new files"
-                                           : "writes to what is offered");
+               settings->offers.count > 0     ? "what is offered"
+               : settings->controller_fd >= 0 ? "files that it makes"
+                                              : "nothing: there is no offer");
     session_start(loop->session);
     (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
     if (finish(loop))

@@ -58,7 +58,6 @@ struct row;
 enum session_log {
     SESSION_LOG_INFO,
     SESSION_LOG_WARNING,
-    SESSION_LOG_ERROR,
 };
 
 /* What the session asks of the world.  All are set. */
