@@ -91,6 +91,7 @@ static int enqueue(struct campaign *campaign, struct diag *diag)
         ARENA_ARRAY(campaign->arena, plan->host_count + plan->target_count,
                     struct queue_need);
     bool made = needs != NULL;
+    char name[TEXT_SIZE];
 
     for (uint32_t i = 0; i < plan->target_count && made; i++)
         made = need_drive(campaign, &plan->targets[i], &needs[count++]);
@@ -98,8 +99,10 @@ static int enqueue(struct campaign *campaign, struct diag *diag)
         made = need_host(campaign, campaign->hosts[i].host, &needs[count++]);
     if (!made)
         return diag_set(diag, -ENOMEM, "the controller is out of memory");
-    return queue_add(campaign->fleet->queue, &campaign->id,
-                     campaign->given.name, needs, count, diag);
+    (void)snprintf(name, sizeof(name), "#%llu %.200s",
+                   (unsigned long long)campaign->number, campaign->given.name);
+    return queue_add(campaign->fleet->queue, &campaign->id, name, needs, count,
+                     diag);
 }
 
 /* Also where somebody else has its drives: who, and that it waits for them. */
