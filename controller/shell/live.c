@@ -144,10 +144,14 @@ static void on_interval(struct live *live, const json_t *event)
 {
     char label[24];
 
-    if (strcmp(text_of(event, "kind"), "drain") == 0)
+    long long interval = integer_of(event, "interval");
+
+    /* Who begins to watch may be told a row twice: as past and as news. */
+    if (strcmp(text_of(event, "kind"), "drain") == 0 ||
+        (interval <= live->interval && integer_of(event, "revision") <= 1))
         return;
-    (void)snprintf(label, sizeof(label), "%lld",
-                   (long long)integer_of(event, "interval"));
+    live->interval = interval;
+    (void)snprintf(label, sizeof(label), "%lld", interval);
     print_row(live, event, label, json_object_get(event, "figures"));
     print_remarks(live->out, event);
 }
@@ -180,6 +184,10 @@ static void on_phase(struct live *live, const json_t *event)
     const json_t *left = json_object_get(event, "remaining_s");
     char text[UNITS_SIZE];
 
+    if (live->phase == integer_of(event, "phase"))
+        return;
+    live->phase = integer_of(event, "phase");
+    live->interval = 0;
     live->rows = 0;
     if (strcmp(text_of(event, "kind"), "fill") == 0)
         fprintf(live->out, "\nFilling the files of %lld drives\n",

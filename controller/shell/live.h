@@ -19,6 +19,8 @@
 struct live {
     FILE *out;
     unsigned rows;       /* since the header was printed */
+    long long phase;     /* the last one that was begun here */
+    long long interval;  /* its last row */
     const char *verdict; /* of "end"; one of our own constants, or NULL */
     char error[REASON_SIZE];
 };
