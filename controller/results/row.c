@@ -230,16 +230,43 @@ int row_join(struct row *later, struct row *earlier)
     return 0;
 }
 
+/* The service times of both operations, in one histogram: `scratch` where both
+ * have some.  NULL: nothing. */
+static const struct histogram *both(const struct tally_pair *sum,
+                                    struct histogram *scratch)
+{
+    const struct histogram *some = NULL;
+
+    for (int op = 0; op < SAMPLE_OPS; op++) {
+        const struct histogram *h = sum->op[op].service;
+
+        if (h == NULL || h->count == 0)
+            continue;
+        if (some == NULL) {
+            some = h;
+            continue;
+        }
+        histogram_reset(scratch);
+        histogram_merge(scratch, some);
+        histogram_merge(scratch, h);
+        some = scratch;
+    }
+    return some;
+}
+
 static void host_latency(const struct tally_pair *sum,
                          struct histogram *scratch, struct row_host *ret_host)
 {
-    struct figures figures;
+    const struct histogram *h = both(sum, scratch);
+    uint64_t p99_ns;
 
-    /* One window is as good as another: latencies do not depend on it. */
-    figures_of(sum, 0, false, NULL, scratch, &figures);
-    ret_host->mean_us = figures.all.service.mean_us;
-    ret_host->p99_us = figures.all.service.p99_us;
-    ret_host->max_us = figures.all.service.max_us;
+    ret_host->mean_us = ret_host->p99_us = ret_host->max_us = NAN;
+    if (h == NULL)
+        return;
+    ret_host->mean_us = histogram_mean(h) / 1000;
+    ret_host->max_us = (double)h->max / 1000;
+    if (histogram_quantile(h, 0.99, &p99_ns))
+        ret_host->p99_us = (double)p99_ns / 1000;
 }
 
 int row_add(struct row *row, const struct host_row *from,
