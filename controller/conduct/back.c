@@ -54,10 +54,23 @@ static void back_starting(struct conductor *c, uint32_t host)
         order_start(c, host);
 }
 
+/* It did not hear that the phase ends early, or may not have. */
+static void back_early(struct conductor *c, uint32_t host)
+{
+    const struct conduct_phase *phase = &c->phase;
+    uint64_t last_ns = phase->start_ns + c->stop_after * phase->interval_ns;
+
+    if (c->ending != ENDING_EARLY)
+        return;
+    if (c->now_ns + barrier_round_trip_ns(c) < last_ns)
+        order_stop_after(c, host);
+    else
+        order_abort(c, host, "the phase is over");
+}
+
 static void back_running(struct conductor *c, uint32_t host)
 {
     struct part *part = &c->parts[host];
-    const struct conduct_phase *phase = &c->phase;
 
     switch (part->hello.held) {
     case CONDUCT_HELD_NOTHING:
@@ -71,10 +84,7 @@ static void back_running(struct conductor *c, uint32_t host)
         order_abort(c, host, "the phase has begun without this host");
         break;
     case CONDUCT_HELD_RUNNING:
-        if (phase->state == CONDUCT_DRAINING)
-            order_abort(c, host, "the phase is over");
-        else if (c->ending == ENDING_EARLY)
-            order_stop_after(c, host);
+        back_early(c, host);
         break;
     case CONDUCT_HELD_DRAINING:
     case CONDUCT_HELD_HOLDING:

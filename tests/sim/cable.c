@@ -36,22 +36,47 @@ void cable_done(struct cable *cable)
         parcel_free(cable->parcels);
 }
 
+static bool gets_through(const struct parcel *parcel)
+{
+    const struct cable *cable = parcel->cable;
+
+    return parcel->connection > cable->lost[1 - parcel->side] &&
+           parcel->connection == cable->connection && cable->open[parcel->side];
+}
+
+static void deliver(struct parcel *parcel)
+{
+    struct cable *cable = parcel->cable;
+    struct cable_side *to = &cable->sides[parcel->side];
+    enum cable_fate fate = CABLE_PASSES;
+    enum cable_ways ways = CABLE_BOTH;
+
+    if (cable->tap != NULL)
+        fate = cable->tap(cable->tap_context, parcel->side, parcel->bytes,
+                          parcel->length);
+    if (fate != CABLE_BREAKS_BEFORE)
+        to->on_message(to->context, parcel->connection, parcel->bytes,
+                       parcel->length);
+    if (fate == CABLE_PASSES)
+        return;
+    if (world_chance(cable->world, 0.5)) /* only the way that it came */
+        ways = parcel->side == 1 ? CABLE_FROM_0 : CABLE_FROM_1;
+    cable_cut(cable, ways, 0, 0, 500 * NS_PER_MS);
+}
+
 static void arrive(void *context, uint64_t token)
 {
     struct parcel *parcel = context;
     struct cable *cable = parcel->cable;
-    int side = parcel->side;
-    struct cable_side *to = &cable->sides[side];
+    struct cable_side *to = &cable->sides[parcel->side];
 
     (void)token;
     if (parcel->is_end) {
         if (cable->connection == parcel->connection)
-            cable->open[side] = false;
+            cable->open[parcel->side] = false;
         to->on_closed(to->context, parcel->connection);
-    } else if (parcel->connection > cable->cut &&
-               parcel->connection == cable->connection && cable->open[side]) {
-        to->on_message(to->context, parcel->connection, parcel->bytes,
-                       parcel->length);
+    } else if (gets_through(parcel)) {
+        deliver(parcel);
     }
     parcel_free(parcel);
 }
@@ -150,12 +175,15 @@ void cable_stall(struct cable *cable, uint64_t stall_ns)
             cable->last_ns[side] = until;
 }
 
-void cable_cut(struct cable *cable, uint64_t dark_ns, uint64_t notice_min_ns,
-               uint64_t notice_max_ns)
+void cable_cut(struct cable *cable, enum cable_ways ways, uint64_t dark_ns,
+               uint64_t notice_min_ns, uint64_t notice_max_ns)
 {
     struct world *world = cable->world;
 
-    cable->cut = cable->connection;
+    if ((ways & CABLE_FROM_0) != 0)
+        cable->lost[0] = cable->connection;
+    if ((ways & CABLE_FROM_1) != 0)
+        cable->lost[1] = cable->connection;
     cable->dark_until_ns = world_now(world) + dark_ns;
     for (int side = 0; side < 2; side++)
         if (cable->open[side])

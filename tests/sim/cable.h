@@ -22,6 +22,13 @@ struct cable_side {
     void *context;
 };
 
+/* What becomes of a message, and of the path behind it. */
+enum cable_fate {
+    CABLE_PASSES,
+    CABLE_BREAKS_BEFORE, /* it is lost, too */
+    CABLE_BREAKS_BEHIND,
+};
+
 struct cable_delay {
     uint64_t base_ns;
     uint64_t jitter_ns;
@@ -34,10 +41,14 @@ struct cable {
     struct cable_delay delays[2]; /* of what side i sends */
     uint64_t last_ns[2];          /* arrival of the last message of side i */
     uint64_t connection;          /* number of the current one; 0: none yet */
-    uint64_t cut;                 /* the last connection that was cut */
-    bool open[2];                 /* side i has it open, as far as it knows */
-    uint64_t dark_until_ns;       /* nobody gets through */
-    struct parcel *parcels;       /* on their way */
+    uint64_t lost[2];       /* the last connection that lost what side i sent */
+    bool open[2];           /* side i has it open, as far as it knows */
+    uint64_t dark_until_ns; /* nobody gets through */
+    struct parcel *parcels; /* on their way */
+    /* Sees each message before side `to` gets it.  NULL: nobody looks. */
+    enum cable_fate (*tap)(void *context, int to, const void *bytes,
+                           size_t length);
+    void *tap_context;
 };
 
 void cable_init(struct cable *cable, struct world *world);
@@ -58,9 +69,15 @@ void cable_close(struct cable *cable, int side);
 /* Nothing is lost, but nothing arrives for a while, either. */
 void cable_stall(struct cable *cable, uint64_t stall_ns);
 
-/* The path is gone for a while: what is on its way is lost, and each side
+enum cable_ways {
+    CABLE_FROM_0 = 1,
+    CABLE_FROM_1 = 2,
+    CABLE_BOTH = 3,
+};
+
+/* The path is gone for a while: what goes these ways is lost, and each side
  * hears of it after a time of its own between the two. */
-void cable_cut(struct cable *cable, uint64_t dark_ns, uint64_t notice_min_ns,
-               uint64_t notice_max_ns);
+void cable_cut(struct cable *cable, enum cable_ways ways, uint64_t dark_ns,
+               uint64_t notice_min_ns, uint64_t notice_max_ns);
 
 #endif

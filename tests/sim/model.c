@@ -214,11 +214,8 @@ static void prepared(void *context, uint64_t work)
 
 static void prepare(struct model *m, const struct message *message)
 {
-    if (m->state != MODEL_IDLE) {
-        say(m,
-            (struct message){.kind = MESSAGE_REFUSED, .phase = message->phase});
-        return;
-    }
+    /* A controller that knows what it does asks nobody whose hands are full. */
+    REQUIRE(m->world, m->state == MODEL_IDLE);
     m->work++;
     m->state = MODEL_PREPARING;
     m->phase = message->phase;
@@ -253,7 +250,8 @@ static void arm(struct model *m, uint64_t start_ns)
     m->may_go = false;
     at(m, true_ns(m, start_ns) + world_between(m->world, 0, 20 * NS_PER_US),
        open_schedule);
-    say(m, (struct message){.kind = MESSAGE_ARMED, .phase = m->phase});
+    say(m, (struct message){
+               .kind = MESSAGE_ARMED, .phase = m->phase, .value = start_ns});
 }
 
 static void acknowledge(struct model *m, uint64_t next)
@@ -440,7 +438,7 @@ void model_die(struct model *m, bool power, uint64_t notice_ns)
     m->work++;
     m->inbox_count = 0;
     m->thaw_ns = 0;
-    cable_cut(&m->cable, 0, notice_ns / 2, notice_ns);
+    cable_cut(&m->cable, CABLE_BOTH, 0, notice_ns / 2, notice_ns);
     if (power) {
         m->boot++;
         m->clock_base_ns = (int64_t)world_between(m->world, 0, NS_PER_S) -

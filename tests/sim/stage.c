@@ -1,16 +1,22 @@
 #include "tests/sim/stage.h"
 
+#include "controller/conduct/conductor.h"
+
 #include <string.h>
 
 /* ---- Checks -------------------------------------------------------------- */
 
+/* The first Go: whoever takes part has armed for this very instant. */
 static void check_go(struct stage *s)
 {
+    if (s->start_ns != 0)
+        return; /* it is repeated for one that came back */
     for (uint32_t i = 0; i < s->hosts; i++) {
         const struct session *session = &s->sessions[i];
 
-        if (strcmp(conductor_host_state(s->conductor, i), "running") != 0)
+        if (s->conductor->parts[i].state == PART_GONE)
             continue;
+        REQUIRE(&s->world, session->up);
         REQUIRE(&s->world, session->armed_for != 0);
         REQUIRE(&s->world, session->armed_for == session->started_for);
     }
@@ -54,6 +60,20 @@ static uint32_t count_whole(const struct stage *s, uint32_t phase)
     for (uint32_t i = 0; i < s->hosts; i++)
         whole += is_whole(s, &s->rows[phase][i]);
     return whole;
+}
+
+/* Nothing that is still to come will be missing in the totals. */
+static void check_total(struct stage *s)
+{
+    for (uint32_t i = 0; i < s->hosts; i++) {
+        const struct part *part = &s->conductor->parts[i];
+        const struct rows *rows =
+            &s->rows[conductor_phase(s->conductor)->number][i];
+
+        REQUIRE(&s->world, part->state != PART_FINISHED);
+        if (part->state == PART_COLLECTED)
+            REQUIRE(&s->world, rows->next >= rows_due(rows));
+    }
 }
 
 /* The store has what the agents made: every row once, every count. */
@@ -207,7 +227,7 @@ static void do_effect(struct stage *s, const struct conduct_effect *effect)
         send_simple(s, effect, MESSAGE_GO, 0);
         break;
     case CONDUCT_DO_STOP_AFTER:
-        s->stop_after = effect->interval;
+        REQUIRE(&s->world, effect->interval == s->stop_after);
         send_simple(s, effect, MESSAGE_STOP_AFTER, effect->interval);
         break;
     case CONDUCT_DO_ABORT:
@@ -224,6 +244,7 @@ static void do_effect(struct stage *s, const struct conduct_effect *effect)
         send_simple(s, effect, MESSAGE_RELEASE, 0);
         break;
     case CONDUCT_PHASE_BEGAN:
+        REQUIRE(&s->world, !s->stopped);
         forget_phase(s);
         s->failing_total =
             s->mood == MOOD_ROUGH && world_chance(&s->world, 0.05);
@@ -236,6 +257,7 @@ static void do_effect(struct stage *s, const struct conduct_effect *effect)
                 effect->uncertainty_ns <= s->options.start_tolerance_ns);
         break;
     case CONDUCT_DO_TOTAL:
+        check_total(s);
         world_at(&s->world, world_now(&s->world) + s->store_ns, total, s,
                  effect->phase);
         break;
@@ -384,7 +406,7 @@ static void take_message(struct stage *s, uint32_t host,
         conductor_ready(s->conductor, now, host, message->phase);
         break;
     case MESSAGE_ARMED:
-        s->sessions[host].armed_for = s->models[host].start_ns;
+        s->sessions[host].armed_for = message->value;
         conductor_armed(s->conductor, now, host, message->phase);
         break;
     case MESSAGE_REFUSED:

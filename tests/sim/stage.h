@@ -15,9 +15,11 @@
 #define STAGE_ROWS  MODEL_ROWS
 
 enum mood {
-    MOOD_CALM,   /* nothing goes wrong */
-    MOOD_GENTLE, /* short cuts, in running phases only */
-    MOOD_ROUGH,  /* everything, at any time */
+    MOOD_CALM,    /* nothing goes wrong */
+    MOOD_GENTLE,  /* short cuts, in running phases only */
+    MOOD_STALLED, /* Starts and their answers are slow */
+    MOOD_STOPPED, /* the operator stops it, and Abort gets lost */
+    MOOD_ROUGH,   /* everything, at any time */
 };
 
 /* Whose connection a message came by. */
@@ -59,6 +61,7 @@ struct stage {
     uint64_t store_ns; /* how long a commit takes */
     uint64_t tick_ns;  /* the next one put down */
     bool stopped;
+    uint64_t stopped_ns;
     uint64_t stop_after; /* 0: the phase was not ended early */
     bool failing_total;
     bool over;

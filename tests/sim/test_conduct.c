@@ -65,7 +65,7 @@ static void cut_link(struct stage *s, struct model *model)
 
     world_trace(&s->world, "cut of host%u for %.3f s", model->index,
                 (double)dark / 1e9);
-    cable_cut(&model->cable, dark, 0, notice);
+    cable_cut(&model->cable, CABLE_BOTH, dark, 0, notice);
 }
 
 static void misfortune(void *context, uint64_t token)
@@ -106,8 +106,9 @@ static void gentle_misfortune(void *context, uint64_t token)
     if (s->over)
         return;
     if (conductor_phase(s->conductor)->state == CONDUCT_RUNNING)
-        cable_cut(&model->cable, world_between(&s->world, 0, s->lease_ns / 5),
-                  0, NS_PER_S / 2);
+        cable_cut(&model->cable, CABLE_BOTH,
+                  world_between(&s->world, 0, s->lease_ns / 5), 0,
+                  NS_PER_S / 2);
     world_at(&s->world,
              world_now(&s->world) + s->lease_ns +
                  world_between(&s->world, 0, 20 * NS_PER_S),
@@ -122,6 +123,7 @@ static void operator_stops(void *context, uint64_t token)
     if (s->over)
         return;
     s->stopped = true;
+    s->stopped_ns = world_now(&s->world);
     world_trace(&s->world, "the operator stops it");
     conductor_stop(s->conductor, world_now(&s->world), "by ann");
     stage_carry_out(s);
@@ -130,12 +132,16 @@ static void operator_stops(void *context, uint64_t token)
 static void results_end(void *context, uint64_t token)
 {
     struct stage *s = context;
+    const struct conduct_phase *phase = conductor_phase(s->conductor);
 
     (void)token;
     if (s->over)
         return;
     conductor_end_phase(s->conductor, world_now(&s->world), CONDUCT_COMPLETE,
                         "maxdata");
+    if (phase->state == CONDUCT_RUNNING && s->stop_after == 0)
+        s->stop_after =
+            (phase->end_ns - phase->start_ns) / phase->interval_ns - 1;
     stage_carry_out(s);
 }
 
@@ -176,9 +182,9 @@ static void draw_model(struct stage *s, struct model *model)
     if (s->mood != MOOD_ROUGH)
         return;
     model->finishes = world_chance(world, 0.2);
-    if (world_chance(world, 0.1))
+    if (world_chance(world, 0.03))
         model->prepare_ns = 20 * NS_PER_S;
-    model->refuses = world_chance(world, 0.05) ? 0.3 : 0;
+    model->refuses = world_chance(world, 0.03) ? 0.3 : 0;
     model->sticks = world_chance(world, 0.1) ? 0.3 : 0;
 }
 
@@ -198,13 +204,34 @@ static void draw_plan(struct stage *s)
     for (uint32_t i = 0; i < runs; i++) {
         struct plan_run *run = &s->plans.runs[i];
 
-        run->elapsed_ns = world_between(&s->world, 2, 12) * NS_PER_S;
+        run->elapsed_ns =
+            world_between(&s->world, 2,
+                          world_chance(&s->world, 0.2) ? 60 : 12) *
+            NS_PER_S;
         run->warmup_ns = world_between(&s->world, 0, 3) * NS_PER_S;
         run->pause_ns = world_chance(&s->world, 0.3) ? 5 * NS_PER_S : 0;
         if (i > 0 && world_chance(&s->world, 0.3))
             run->rate = (struct plan_rate){PLAN_RATE_PERCENT, 50};
     }
     s->plans.runs[0].rate.kind = PLAN_RATE_CURVE;
+}
+
+/* Stopping is quick where nothing else is wrong. */
+static void all_is_idle(void *context, uint64_t token)
+{
+    struct stage *s = context;
+
+    (void)token;
+    REQUIRE(&s->world, s->truth.writing == 0);
+}
+
+static void operator_stops_calm(void *context, uint64_t token)
+{
+    struct stage *s = context;
+
+    operator_stops(s, token);
+    world_at(&s->world, world_now(&s->world) + 5 * NS_PER_S / 2, all_is_idle, s,
+             0);
 }
 
 static void draw_misfortunes(struct stage *s)
@@ -214,8 +241,13 @@ static void draw_misfortunes(struct stage *s)
     uint64_t now = world_now(world);
     uint64_t count = world_between(world, 0, 5);
 
-    if (s->mood == MOOD_CALM)
+    if (s->mood == MOOD_CALM || s->mood == MOOD_STALLED)
         return;
+    if (s->mood == MOOD_STOPPED) {
+        world_at(world, now + world_between(world, 0, 30 * NS_PER_S),
+                 operator_stops_calm, s, 0);
+        return;
+    }
     if (s->mood == MOOD_GENTLE) {
         for (uint32_t i = 0; i < s->hosts; i++)
             world_at(world, now + world_between(world, 0, 20 * NS_PER_S),
@@ -239,7 +271,9 @@ static void stage_init(struct stage *s, uint64_t seed, enum mood mood)
     world_init(&s->world, seed);
     s->mood = mood;
     s->hosts = (uint32_t)world_between(&s->world, 1, STAGE_HOSTS);
-    s->lease_ns = world_between(&s->world, 5, 30) * NS_PER_S;
+    s->lease_ns =
+        world_between(&s->world, 5, world_chance(&s->world, 0.5) ? 7 : 30) *
+        NS_PER_S;
     s->store_ns = world_between(&s->world, NS_PER_MS, 50 * NS_PER_MS);
     s->tick_ns = UINT64_MAX;
     truth_init(&s->truth, &s->world, s->hosts);
@@ -251,7 +285,9 @@ static void stage_init(struct stage *s, uint64_t seed, enum mood mood)
     s->options.grace_ns = 3 * NS_PER_S;
     s->options.collect_ns = 60 * NS_PER_S;
     s->options.start_tolerance_ns =
-        mood == MOOD_ROUGH ? 20 * NS_PER_MS : 10 * NS_PER_MS;
+        mood == MOOD_ROUGH
+            ? world_between(&s->world, 2 * NS_PER_MS, 30 * NS_PER_MS)
+            : 10 * NS_PER_MS;
     draw_require(s);
     draw_plan(s);
     s->conductor =
@@ -284,6 +320,51 @@ static void stage_done(struct stage *s)
     world_done(&s->world);
 }
 
+/* Messages around which a broken path is most awkward. */
+static bool is_awkward(const struct stage *s, const struct message *message)
+{
+    switch (message->kind) {
+    case MESSAGE_SAMPLE:
+    case MESSAGE_FINISHED:
+    case MESSAGE_ACK:
+        return s->mood == MOOD_GENTLE || s->mood == MOOD_ROUGH;
+    case MESSAGE_ABORT: /* the first, where it is to be quick */
+        return s->mood == MOOD_ROUGH ||
+               (s->mood == MOOD_STOPPED &&
+                world_now(&s->world) < s->stopped_ns + 50 * NS_PER_MS);
+    case MESSAGE_RENEW:
+    case MESSAGE_PROBE:
+    case MESSAGE_REPLY:
+        return false;
+    default:
+        return s->mood == MOOD_ROUGH;
+    }
+}
+
+static enum cable_fate tap(void *context, int to, const void *bytes,
+                           size_t length)
+{
+    struct port *port = context;
+    struct stage *s = port->stage;
+    const struct message *message = bytes;
+    bool slow = message->kind == MESSAGE_START &&
+                (s->mood == MOOD_ROUGH || s->mood == MOOD_STALLED);
+
+    (void)to, (void)length;
+    if (slow && world_chance(&s->world, 0.1))
+        cable_stall(&s->models[port->host].cable,
+                    world_between(&s->world, 0,
+                                  world_chance(&s->world, 0.7) ? 150 * NS_PER_MS
+                                                               : NS_PER_S));
+    if (!is_awkward(s, message) ||
+        !world_chance(&s->world, message->kind == MESSAGE_ABORT ? 0.3 : 0.004))
+        return CABLE_PASSES;
+    world_trace(&s->world, "path of host%u breaks at message %d", port->host,
+                (int)message->kind);
+    return world_chance(&s->world, 0.5) ? CABLE_BREAKS_BEFORE
+                                        : CABLE_BREAKS_BEHIND;
+}
+
 static enum conduct_verdict run_history(uint64_t seed, enum mood mood)
 {
     static struct stage stage;
@@ -296,6 +377,10 @@ static enum conduct_verdict run_history(uint64_t seed, enum mood mood)
         draw_model(s, &s->models[i]);
     }
     stage_listen(s);
+    for (uint32_t i = 0; i < s->hosts; i++) {
+        s->models[i].cable.tap = tap;
+        s->models[i].cable.tap_context = &s->ports[i];
+    }
     for (uint32_t i = 0; i < s->hosts; i++)
         model_start(&s->models[i]);
     draw_misfortunes(s);
@@ -336,6 +421,21 @@ START_TEST(calm_campaigns_are_complete)
 }
 END_TEST
 
+/* Either all of them start in time, or none does. */
+START_TEST(slow_answers_make_no_ragged_start)
+{
+    uint64_t seed = suite_seed();
+
+    for (uint32_t i = 0; i < seeds_wanted(300); i++) {
+        enum conduct_verdict verdict = run_history(seed + i, MOOD_STALLED);
+
+        if (verdict != CONDUCT_FAILED && verdict != CONDUCT_COMPLETE)
+            ck_abort_msg("neither complete nor failed; TEST_SEED=%llu",
+                         (unsigned long long)(seed + i));
+    }
+}
+END_TEST
+
 /* Inside the lease a broken link costs no interval and no verdict. */
 START_TEST(links_broken_inside_the_lease_cost_nothing)
 {
@@ -345,6 +445,23 @@ START_TEST(links_broken_inside_the_lease_cost_nothing)
         if (run_history(seed + i, MOOD_GENTLE) != CONDUCT_COMPLETE)
             ck_abort_msg("not complete; TEST_SEED=%llu",
                          (unsigned long long)(seed + i));
+}
+END_TEST
+
+/* Every drive is idle soon after the operator's word, in any state, and no
+ * later phase begins.  2.5 s: an Abort may get lost, and the agent dial anew.
+ */
+START_TEST(case_R02_stop_stops_everything_soon)
+{
+    uint64_t seed = suite_seed();
+
+    for (uint32_t i = 0; i < seeds_wanted(300); i++) {
+        enum conduct_verdict verdict = run_history(seed + i, MOOD_STOPPED);
+
+        if (verdict != CONDUCT_INTERRUPTED && verdict != CONDUCT_COMPLETE)
+            ck_abort_msg("neither complete nor interrupted; TEST_SEED=%llu",
+                         (unsigned long long)(seed + i));
+    }
 }
 END_TEST
 
@@ -373,7 +490,9 @@ int main(void)
 
     tcase_set_timeout(tests, 100);
     tcase_add_test(tests, calm_campaigns_are_complete);
+    tcase_add_test(tests, slow_answers_make_no_ragged_start);
     tcase_add_test(tests, links_broken_inside_the_lease_cost_nothing);
+    tcase_add_test(tests, case_R02_stop_stops_everything_soon);
     tcase_add_test(tests, rough_campaigns_end_and_say_what_happened);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
