@@ -163,7 +163,7 @@ struct codec_bytes codec_ready(const struct work *work, uint32_t workers,
     return codec_pack(&frame);
 }
 
-struct codec_bytes codec_armed(const struct work *work)
+struct codec_bytes codec_armed(const struct work *work, uint64_t agent_start_ns)
 {
     Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
     Lockstep__Armed armed = LOCKSTEP__ARMED__INIT;
@@ -171,6 +171,7 @@ struct codec_bytes codec_armed(const struct work *work)
 
     codec_pack_work(work, &key);
     armed.work = &key;
+    armed.agent_start_ns = agent_start_ns;
     frame.body_case = LOCKSTEP__FRAME__BODY_ARMED;
     frame.armed = &armed;
     return codec_pack(&frame);

@@ -478,6 +478,11 @@ void phase_say_ready(struct phase *phase)
     ready->memory_bytes = phase->memory_bytes;
 }
 
+static void say_armed(struct phase *phase)
+{
+    effect(phase, PHASE_SAY_ARMED)->at_ns = phase->start_ns;
+}
+
 int phase_start(struct phase *phase, uint64_t agent_start_ns, struct diag *diag)
 {
     uint64_t now;
@@ -486,18 +491,22 @@ int phase_start(struct phase *phase, uint64_t agent_start_ns, struct diag *diag)
     phase_tick(phase);
     if (phase->state >= PHASE_ARMED && agent_start_ns == phase->start_ns) {
         if (phase->state <= PHASE_CLEARED)
-            effect(phase, PHASE_SAY_ARMED); /* asked again: answered again */
+            say_armed(phase); /* asked again: answered again */
         return 0;
     }
     if (!is_possible(phase, EV_START))
         return diag_set(diag, -EPROTO, "the agent is %s",
                         phase_state_name(phase->state));
     now = now_ns(phase);
-    if (agent_start_ns <= now || agent_start_ns - now > PHASE_START_AHEAD_NS) {
+    if (agent_start_ns <= now)
+        return diag_set(diag, -ESTALE,
+                        "the Start came %" PRIu64 " us after its instant",
+                        (now - agent_start_ns) / 1000);
+    if (agent_start_ns - now > PHASE_START_AHEAD_NS) {
         (void)snprintf(reason, sizeof(reason),
-                       "the start is %" PRId64 " us ahead of this host's "
+                       "the start is %" PRIu64 " s ahead of this host's "
                        "clock, not up to 60 s",
-                       (int64_t)(agent_start_ns - now) / 1000);
+                       (agent_start_ns - now) / NS_PER_S);
         phase_refused(phase, "", reason);
         return 0;
     }
@@ -510,7 +519,7 @@ int phase_start(struct phase *phase, uint64_t agent_start_ns, struct diag *diag)
 void phase_armed(struct phase *phase)
 {
     if (phase->state == PHASE_ARMED)
-        effect(phase, PHASE_SAY_ARMED);
+        say_armed(phase);
 }
 
 int phase_go(struct phase *phase, struct diag *diag)

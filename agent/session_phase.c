@@ -125,7 +125,7 @@ static void carry_out(struct session *session,
         break;
     case PHASE_SAY_ARMED:
         if (session->state == SESSION_UP)
-            session_send(session, codec_armed(&effect->work));
+            session_send(session, codec_armed(&effect->work, effect->at_ns));
         break;
     case PHASE_SAY_REFUSED:
         note_refusal(session, effect);

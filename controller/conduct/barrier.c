@@ -7,10 +7,12 @@
 
 #include <stdio.h>
 
-#define ROOM_MIN_NS      (100 * NS_PER_MS)
+/* A lost packet is sent again after 200 ms: it may be Start or Armed, and in
+ * the margin it may be Go. */
+#define ROOM_MIN_NS      (300 * NS_PER_MS)
 #define ROOM_HOST_NS     (150 * NS_PER_US) /* to send and handle a frame */
 #define ROOM_MAX_NS      (30 * NS_PER_S)
-#define MARGIN_MIN_NS    (30 * NS_PER_MS)
+#define MARGIN_MIN_NS    (250 * NS_PER_MS)
 #define MARGIN_HOST_NS   (50 * NS_PER_US)
 #define TRIES_MAX        2u
 #define MORE_ROOM        4u /* in the second try */

@@ -20,14 +20,15 @@
  * A phase goes through the states below; `phase` in events and effects is the
  * number of the run in the plan, which is the number on the wire.
  *
- *   state      leaves when                               no longer than
- *   planned    the pause is over, all hosts are there    host_wait
- *   preparing  every host is ready                       prepare limit
- *   arming     clocks known, all hosts answered Armed    probe limit, two
- * starts armed      the instant of the start comes running    the last edge, or
- * all have finished       elapsed; a fill's limit draining   every host has
- * finished or is lost        drain limit, then lease collected  every sample is
- * stored and added up       collect limit over
+ *     state      leaves when                             no longer than
+ *     planned    pause over, all hosts there             host_wait
+ *     preparing  every host is ready                     prepare limit
+ *     arming     clocks known, all hosts armed           probe limit, 2 starts
+ *     armed      the instant of the start comes
+ *     running    last edge, or all have finished         elapsed; fill's limit
+ *     draining   every host has finished or is lost      drain limit, lease
+ *     collected  all rows are stored and added up        collect limit, twice
+ *     over
  *
  * ONE START.  Ready of all, at least sixteen probes of each clock, Start to all
  * with an instant far enough away (by the round trips and the number of hosts),
@@ -99,7 +100,7 @@ struct conduct_options {
     uint64_t probe_every_ns;   /* while a phase runs */
     uint64_t drain_ns;         /* Phase.drain_limit_ns */
     uint64_t grace_ns;         /* for what should have come by then */
-    uint64_t lag_ns;           /* longest a Renew can be on its way */
+    uint64_t lag_ns;           /* longest a Renew is on its way, or a request */
     uint64_t collect_ns;       /* limit of collecting samples */
     uint64_t fill_bytes_per_s; /* slowest a drive may be when filled */
     enum conduct_require_kind require;
@@ -167,7 +168,7 @@ void conductor_probed(struct conductor *conductor, uint64_t now_ns,
 void conductor_ready(struct conductor *conductor, uint64_t now_ns,
                      uint32_t host, uint32_t phase);
 void conductor_armed(struct conductor *conductor, uint64_t now_ns,
-                     uint32_t host, uint32_t phase);
+                     uint32_t host, uint32_t phase, uint64_t agent_start_ns);
 /* `target`: the sd it is about, or "". */
 void conductor_refused(struct conductor *conductor, uint64_t now_ns,
                        uint32_t host, uint32_t phase, const char *target,

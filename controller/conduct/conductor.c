@@ -154,7 +154,6 @@ void conductor_host_up(struct conductor *c, uint64_t now_ns, uint32_t host,
     part->link = PART_LINK_UP;
     part->probe = PROBE_IDLE;
     part->probe_due_ns = c->now_ns;
-    part->starts_owed = 0;
     back_reconcile(c, host);
     course_step(c);
 }
@@ -208,14 +207,14 @@ void conductor_ready(struct conductor *c, uint64_t now_ns, uint32_t host,
 }
 
 void conductor_armed(struct conductor *c, uint64_t now_ns, uint32_t host,
-                     uint32_t phase)
+                     uint32_t phase, uint64_t agent_start_ns)
 {
     struct part *part = &c->parts[host];
 
     if (!begin_event(c, now_ns) || !is_current(c, phase))
         return;
     /* An answer to an earlier Start says nothing about the last one. */
-    if (part->starts_owed > 0 && --part->starts_owed == 0)
+    if (agent_start_ns == part->agent_start_ns)
         (void)part_handle(part, PART_EV_ARMED);
     course_step(c);
 }

@@ -77,9 +77,8 @@ struct part_late {
 struct part {
     /* For the phase at hand. */
     enum part_state state;
-    uint32_t starts_owed; /* Starts not answered yet on this connection */
-    uint32_t probes;      /* answered since arming began */
-    uint64_t agent_start_ns;
+    uint32_t probes;              /* answered since arming began */
+    uint64_t agent_start_ns;      /* of the last Start */
     struct offset_estimate start; /* with which it was told the start */
     struct conduct_finish finish; /* its reason is `reason` */
     uint64_t stored;              /* rows below are committed */

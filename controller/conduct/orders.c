@@ -20,7 +20,6 @@ void order_start(struct conductor *c, uint32_t host)
         return; /* back_reconcile() gives it, if it comes back in time */
     effect_add_host(c, CONDUCT_DO_START, host)->agent_start_ns =
         part->agent_start_ns;
-    part->starts_owed++;
 }
 
 void order_go(struct conductor *c, uint32_t host)

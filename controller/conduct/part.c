@@ -171,13 +171,14 @@ static bool is_probed(const struct conductor *c, const struct part *part)
 
 /*
  * The last Renew may have been on its way for a while; from its arrival the
- * lease ran, and what was in flight then is given time to complete.  An agent
- * that finishes the phase without a lease goes on to the phase's own limit.
+ * lease ran, and then what was in flight completed: the lag is for both.  (What
+ * a drive never completes, no limit waits for.)  An agent that finishes the
+ * phase without a lease goes on to the phase's own limit.
  */
 uint64_t part_quiet_ns(const struct conductor *c, const struct part *part)
 {
     const struct conduct_options *options = &c->options;
-    uint64_t after = options->lag_ns + options->drain_ns;
+    uint64_t after = options->lag_ns;
     uint64_t quiet = part->renewed_ns + part->hello.lease_ns + after;
     uint64_t limit = c->phase.start_ns + c->phase.time_limit_ns + after;
 

@@ -70,7 +70,6 @@ static void turn_part(struct part *part, uint32_t previous, bool takes_part)
         .due_ns = CONDUCT_NEVER,
     };
     part->state = takes_part ? PART_IDLE : PART_OUT;
-    part->starts_owed = 0;
     part->probes = 0;
     part->agent_start_ns = 0;
     part->start = (struct offset_estimate){0};

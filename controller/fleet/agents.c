@@ -265,13 +265,13 @@ static void on_ready(struct fleet *fleet, struct link *link,
 }
 
 static void on_armed(struct fleet *fleet, struct link *link,
-                     const struct wire_work *work)
+                     const struct wire_start *armed)
 {
     uint32_t host;
-    struct campaign *campaign = campaign_of(fleet, link, work, &host);
+    struct campaign *campaign = campaign_of(fleet, link, &armed->work, &host);
 
     if (campaign != NULL)
-        campaign_armed(campaign, host, work->phase);
+        campaign_armed(campaign, host, armed);
 }
 
 static void on_clock_reply(struct fleet *fleet, struct link *link,

@@ -648,12 +648,13 @@ void campaign_ready(struct campaign *campaign, uint32_t host, uint32_t phase)
     advance(campaign);
 }
 
-void campaign_armed(struct campaign *campaign, uint32_t host, uint32_t phase)
+void campaign_armed(struct campaign *campaign, uint32_t host,
+                    const struct wire_start *armed)
 {
     if (!runs(campaign))
         return;
     conductor_armed(campaign->conductor, fleet_now_ns(campaign->fleet), host,
-                    phase);
+                    armed->work.phase, armed->agent_start_ns);
     advance(campaign);
 }
 

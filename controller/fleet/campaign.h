@@ -115,7 +115,8 @@ void campaign_host_down(struct campaign *campaign, uint32_t host,
 void campaign_probed(struct campaign *campaign, uint32_t host,
                      const struct offset_probe *probe);
 void campaign_ready(struct campaign *campaign, uint32_t host, uint32_t phase);
-void campaign_armed(struct campaign *campaign, uint32_t host, uint32_t phase);
+void campaign_armed(struct campaign *campaign, uint32_t host,
+                    const struct wire_start *armed);
 void campaign_refused(struct campaign *campaign, uint32_t host,
                       const struct wire_refused *refused);
 void campaign_finished(struct campaign *campaign, uint32_t host,

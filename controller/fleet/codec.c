@@ -306,7 +306,8 @@ static void decode_body(struct check *c, const Lockstep__Frame *frame,
         decode_ready(c, frame->ready, &in->ready);
         break;
     case WIRE_IN_ARMED:
-        in->armed = check_work(c, frame->armed->work);
+        in->armed.work = check_work(c, frame->armed->work);
+        in->armed.agent_start_ns = frame->armed->agent_start_ns;
         break;
     case WIRE_IN_REFUSED:
         decode_refused(c, frame->refused, &in->refused);

@@ -174,6 +174,12 @@ struct wire_ready {
     uint64_t memory_bytes;
 };
 
+/* Of Start, and of Armed, which answers it. */
+struct wire_start {
+    struct wire_work work;
+    uint64_t agent_start_ns;
+};
+
 struct wire_refused {
     struct wire_work work;
     const char *target;
@@ -295,7 +301,7 @@ struct wire_in {
         struct wire_clock_reply clock_reply;
         struct wire_inspected inspected;
         struct wire_ready ready;
-        struct wire_work armed;
+        struct wire_start armed;
         struct wire_refused refused;
         struct wire_sample sample;
         struct wire_finished finished;
@@ -334,11 +340,6 @@ struct wire_prepare {
     uint64_t seed;
     uint64_t drain_limit_ns;
     uint64_t time_limit_ns;
-};
-
-struct wire_start {
-    struct wire_work work;
-    uint64_t agent_start_ns;
 };
 
 /* A work and the number of an interval. */

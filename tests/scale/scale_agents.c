@@ -362,6 +362,7 @@ static void on_start(struct agent *agent, const Lockstep__Start *start)
     agent->start_ns = start->agent_start_ns - agent->offset_ns;
     agent->state = ARMED;
     armed.work = &work;
+    armed.agent_start_ns = start->agent_start_ns;
     SAY(agent, ARMED, armed, &armed);
 }
 

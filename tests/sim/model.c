@@ -81,13 +81,21 @@ static void make_row(struct model *m)
     say_row(m, m->rows_made++);
 }
 
+/* Nothing completes any more; what is stuck never will. */
+static void quiet(void *context, uint64_t work)
+{
+    struct model *m = context;
+
+    if (is_due(m, work, quiet))
+        truth_stops(m->truth, m->index, m->phase);
+}
+
 static void drained(void *context, uint64_t work)
 {
     struct model *m = context;
 
     if (!is_due(m, work, drained))
         return;
-    truth_stops(m->truth, m->index, m->phase);
     m->drain_row = m->rows_made;
     make_row(m);
     m->truth->parts[m->phase][m->index].complete =
@@ -103,6 +111,7 @@ static void drain(struct model *m, enum conduct_outcome outcome)
     m->outcome = outcome;
     m->state = MODEL_DRAINING;
     m->stuck = world_chance(m->world, m->sticks) ? 3 : 0;
+    at(m, world_now(m->world) + takes, quiet);
     if (m->stuck > 0)
         takes = m->drain_limit_ns;
     at(m, world_now(m->world) + takes, drained);
@@ -241,10 +250,8 @@ static void arm(struct model *m, uint64_t start_ns)
 {
     if (m->state != MODEL_READY && m->state != MODEL_ARMED)
         return;
-    if (true_ns(m, start_ns) < world_now(m->world)) {
-        stop(m, CONDUCT_OUTCOME_NO_GO);
-        return;
-    }
+    if (true_ns(m, start_ns) < world_now(m->world))
+        return; /* too late: another may come */
     m->state = MODEL_ARMED;
     m->start_ns = start_ns;
     m->may_go = false;

@@ -407,7 +407,8 @@ static void take_message(struct stage *s, uint32_t host,
         break;
     case MESSAGE_ARMED:
         s->sessions[host].armed_for = message->value;
-        conductor_armed(s->conductor, now, host, message->phase);
+        conductor_armed(s->conductor, now, host, message->phase,
+                        message->value);
         break;
     case MESSAGE_REFUSED:
         conductor_refused(s->conductor, now, host, message->phase, "sd1",

@@ -354,7 +354,7 @@ static enum cable_fate tap(void *context, int to, const void *bytes,
     if (slow && world_chance(&s->world, 0.1))
         cable_stall(&s->models[port->host].cable,
                     world_between(&s->world, 0,
-                                  world_chance(&s->world, 0.7) ? 150 * NS_PER_MS
+                                  world_chance(&s->world, 0.7) ? 400 * NS_PER_MS
                                                                : NS_PER_S));
     if (!is_awkward(s, message) ||
         !world_chance(&s->world, message->kind == MESSAGE_ABORT ? 0.3 : 0.004))

@@ -425,8 +425,9 @@ START_TEST(small_frames_are_understood)
     ck_assert_uint_eq(in.ready.workers, 3);
     ck_assert_uint_eq(in.ready.memory_bytes, 4096);
     ck_assert_uint_eq(in.ready.work.epoch, EPOCH);
-    said(codec_armed(&work0), WIRE_IN_ARMED);
-    ck_assert_mem_eq(in.armed.campaign.bytes, frames_campaign.bytes, 16);
+    said(codec_armed(&work0, 5), WIRE_IN_ARMED);
+    ck_assert_uint_eq(in.armed.agent_start_ns, 5);
+    ck_assert_mem_eq(in.armed.work.campaign.bytes, frames_campaign.bytes, 16);
     said(codec_refused(&work0, "sd1", "mounted on /\xff"), WIRE_IN_REFUSED);
     ck_assert_str_eq(in.refused.target, "sd1");
     ck_assert_str_eq(in.refused.reason, "mounted on /?");

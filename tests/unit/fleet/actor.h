@@ -229,6 +229,7 @@ static inline void actor_start(struct actor *actor, uint64_t start_ns)
     actor->start_ns = start_ns;
     actor->state = ACTOR_ARMED;
     armed.work = &work;
+    armed.agent_start_ns = start_ns;
     ACTOR_SAY(actor, ARMED, armed, &armed);
 }
 

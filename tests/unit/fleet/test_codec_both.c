@@ -111,8 +111,9 @@ START_TEST(agents_are_understood)
     hear(codec_ready(&work, 8, 1 << 20));
     ck_assert_uint_eq(in.ready.workers, 8);
     expect_work(&in.ready.work);
-    hear(codec_armed(&work));
-    expect_work(&in.armed);
+    hear(codec_armed(&work, 77));
+    expect_work(&in.armed.work);
+    ck_assert_uint_eq(in.armed.agent_start_ns, 77);
     hear(codec_refused(&work, "sd1", "it is mounted\non /"));
     ck_assert_str_eq(in.refused.target, "sd1");
     ck_assert_str_eq(in.refused.reason, "it is mounted?on /");
