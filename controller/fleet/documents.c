@@ -126,14 +126,19 @@ static void put_labels(struct object *object, const struct host *host)
     put_texts(object, "labels", labels, host->label_count);
 }
 
-static json_t *uncertainty_of(const struct host *host, uint64_t now_ns)
+/* How far the agent's monotonic clock is before the controller's, and how well
+ * that is known. */
+static void put_clock(struct object *object, const struct host *host,
+                      uint64_t now_ns)
 {
-    struct offset_estimate estimate;
+    struct offset_estimate e;
+    bool known = host->session != NULL &&
+                 offset_at(&host->session->clock, now_ns, &e);
 
-    if (host->session == NULL ||
-        !offset_at(&host->session->clock, now_ns, &estimate))
-        return json_null();
-    return json_real((double)estimate.uncertainty_ns / 1000);
+    put(object, "clock_offset_us",
+        known ? json_real((double)e.offset_ns / 1000) : json_null());
+    put(object, "clock_uncertainty_us",
+        known ? json_real((double)e.uncertainty_ns / 1000) : json_null());
 }
 
 static void put_host(struct object *object, const struct host *host,
@@ -157,7 +162,7 @@ static void put_host(struct object *object, const struct host *host,
             ? json_null()
             : json_integer(host->inventory->facts.drive_count));
     put_known(object, "campaign", host->user);
-    put(object, "clock_uncertainty_us", uncertainty_of(host, now_ns));
+    put_clock(object, host, now_ns);
 }
 
 char *document_hosts(const struct registry *registry, uint64_t now_ns)

@@ -11,6 +11,7 @@ processes ended by their id.
         lab.agent("a", hosts[1], offers=["/dev/loop*"])
         lab.lockstep("submit", "--wait", "-f", lab.file("x.parm", TEXT))
 """
+import asyncio
 import contextlib
 import json
 import os
@@ -22,6 +23,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -174,6 +176,83 @@ class Drive:
             if time.monotonic() > deadline:
                 return False
         return True
+
+
+class Delay:
+    """A cable with delays of its own for each direction, as a TCP relay."""
+
+    def __init__(self, target, up_s, down_s):
+        host, port = target.rsplit(":", 1)
+        self.target = (host, int(port))
+        self.up_s, self.down_s = up_s, down_s
+        self.loop = asyncio.new_event_loop()
+        ready = threading.Event()
+        self.thread = threading.Thread(target=self._run, args=(ready,),
+                                       daemon=True)
+        self.thread.start()
+        ready.wait()
+
+    def _run(self, ready):
+        async def serve():
+            server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+            self.at = "127.0.0.1:%d" % server.sockets[0].getsockname()[1]
+            ready.set()
+        self.loop.create_task(serve())
+        self.loop.run_forever()
+
+    async def _accept(self, reader, writer):
+        there_reader, there_writer = await asyncio.open_connection(
+            *self.target)
+        self.loop.create_task(self._pass(reader, there_writer, self.up_s))
+        await self._pass(there_reader, writer, self.down_s)
+
+    async def _pass(self, reader, writer, delay_s):
+        while data := await reader.read(65536):
+            self.loop.call_later(delay_s, writer.write, data)
+        self.loop.call_later(delay_s, writer.close)
+
+    def end(self):
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+
+
+def histogram(blob):
+    """A stored histogram as (count, {upper edge in ns: count}, min, max)."""
+    def varints(data):
+        value = shift = 0
+        for byte in data:
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if not byte & 0x80:
+                yield value
+                value = shift = 0
+    assert blob[0] == 1 and blob[1] == 7, "another version of the blob"
+    numbers = varints(blob[2:])
+    count, low, high = (next(numbers) for _ in range(3))
+    for _ in range(5):  # overflow, sum, squares
+        next(numbers)
+    buckets, index = {}, 0
+    for number in numbers:
+        if number & 1:
+            index += number >> 1
+            continue
+        beyond = max(index // 128 - 1, 0)
+        edge = ((index - beyond * 128 + 1) << beyond) - 1
+        buckets[edge] = number >> 1
+        index += 1
+    assert sum(buckets.values()) == count
+    return count, buckets, low, high
+
+
+def quantile(blob, q):
+    """In ns, the upper edge of the bucket that holds it, within the bounds."""
+    count, buckets, low, high = histogram(blob)
+    rest = q * count
+    for edge, number in sorted(buckets.items()):
+        rest -= number
+        if rest <= 0:
+            return max(low, min(high, edge))
+    return high
 
 
 class Lab:
