@@ -92,6 +92,16 @@ uint32_t access_size_(const struct access *access, struct prng *prng)
     return access->sizes[i];
 }
 
+uint32_t access_size_max(const struct access *access)
+{
+    uint32_t max = access->mixed_sizes ? 0 : access->size;
+
+    for (uint32_t i = 0; access->mixed_sizes && i < access->size_count; i++)
+        if (access->sizes[i] > max)
+            max = access->sizes[i];
+    return max;
+}
+
 static bool fill(struct access *access, struct engine_io *io)
 {
     uint64_t left = access->high - access->cursor;
@@ -110,6 +120,8 @@ bool access_follow_(struct access *access, struct prng *prng,
 {
     if (access->mode == ACCESS_FILL)
         return fill(access, io);
+    if (access->mode == ACCESS_SHAPED)
+        return access_shaped_(access, prng, io);
     if (access->mode == ACCESS_MIXED && prng_next(prng) < access->seek_below) {
         access->cursor = access_position(access, prng);
     } else if (access->high - access->cursor < io->length) {

@@ -9,6 +9,8 @@
  * and the others go on from where the last one ended.  A fill is sequential,
  * ends, and shortens its last piece so that every byte is written once.
  *
+ * What is less common (see struct access_shape) is drawn out of line.
+ *
  * Shares are exact to 2^-64: a draw of 64 bits is compared with a threshold.
  *
  * Threads: one owner.  Memory: by value.
@@ -26,6 +28,47 @@ enum access_mode {
     ACCESS_SEQUENTIAL,
     ACCESS_MIXED,
     ACCESS_FILL,
+    ACCESS_SHAPED, /* anything else: access_shape.c */
+};
+
+/* Random positions in one piece of a region: first, first + grain, ... */
+struct access_piece {
+    uint64_t low;
+    uint64_t length;
+    uint64_t first;
+    uint64_t positions;
+};
+
+/*
+ * What is out of the ordinary: two pieces, a hit area, streams, strides,
+ * alignment, a skew.  Sequential places count the bytes of all pieces, one
+ * after another.
+ */
+struct access_shape {
+    struct access_piece pieces[2];
+    uint32_t piece_count;
+    struct access_piece hits;    /* positions 0: none */
+    uint64_t hit_below[JOB_OPS]; /* of the draws that are hits */
+    uint64_t positions;          /* of all pieces */
+    uint64_t seek_below;
+    bool seeks_always;
+    bool hits_always[JOB_OPS];
+    enum job_seek seek;
+    double poisson_mid;
+    double band_low; /* square roots */
+    double band_high;
+    uint32_t size_min;
+    uint32_t size_step; /* 0: by shares */
+    uint32_t size_steps;
+    uint64_t align; /* of sequential places; 0: as they come */
+    uint64_t shift;
+    uint64_t stride_min;
+    uint64_t strides; /* how many there are: multiples of the grain */
+    uint64_t stream_bytes;
+    uint32_t streams;
+    uint32_t next; /* stream */
+    uint32_t ended;
+    uint64_t at[JOB_STREAMS_MAX]; /* UINT64_MAX: has come to its end */
 };
 
 struct access {
@@ -46,6 +89,7 @@ struct access {
     uint64_t size_below[JOB_SIZES_MAX]; /* the last is never asked */
     uint32_t sizes[JOB_SIZES_MAX];
     uint32_t size_count;
+    struct access_shape shape; /* ACCESS_SHAPED only */
 };
 
 /*
@@ -55,7 +99,17 @@ struct access {
 void access_init(struct access *access, const struct job_workload *workload,
                  enum job_kind kind, uint64_t low, uint64_t high);
 
+/* The same for a cell with all that it asks for. */
+void access_init_cell(struct access *access,
+                      const struct job_workload *workload, enum job_kind kind,
+                      const struct job_cell *cell);
+
+/* The longest I/O that it draws. */
+uint32_t access_size_max(const struct access *access);
+
 /* Of access_draw() alone. */
+bool access_shaped_(struct access *access, struct prng *prng,
+                    struct engine_io *io);
 bool access_follow_(struct access *access, struct prng *prng,
                     struct engine_io *io);
 uint32_t access_size_(const struct access *access, struct prng *prng);

@@ -172,6 +172,7 @@ static int take_target(const Lockstep__Target *from, struct job_target *to,
     to->threads = from->threads;
     to->write = from->write;
     to->create = from->create;
+    to->overwrite = from->overwrite;
     to->device_size_bytes = from->device_size_bytes;
     to->disk_sequence = from->disk_sequence;
     return err;
@@ -190,6 +191,15 @@ static int take_workload(const Lockstep__Workload *from,
     to->read_percent = from->read_percent;
     to->seek_percent = from->seek_percent;
     to->end_at_eof = from->end_at_eof;
+    to->size_step = from->size_step;
+    to->read_hit_percent = from->read_hit_percent;
+    to->write_hit_percent = from->write_hit_percent;
+    to->stride_min = from->stride_min;
+    to->stride_max = from->stride_max;
+    to->streams = from->streams;
+    to->seek = (enum job_seek)from->seek; /* job_check() looks at it */
+    to->poisson_mid = from->poisson_mid;
+    to->starts_anywhere = from->starts_anywhere;
     to->size_count = (uint32_t)from->n_sizes;
     for (uint32_t i = 0; i < to->size_count; i++) {
         to->sizes[i].bytes = from->sizes[i]->bytes;
@@ -206,6 +216,34 @@ static void take_cell(const Lockstep__Cell *from, struct job_cell *to)
     to->high = from->high;
     to->iorate = from->iorate;
     to->weight = from->weight;
+    to->wrap_low = from->wrap_low;
+    to->wrap_high = from->wrap_high;
+    to->shift = from->shift;
+    to->align = from->align;
+    to->hit_bytes = from->hit_bytes;
+    to->band_low = from->band_low;
+    to->band_high = from->band_high;
+    to->priority = from->priority;
+}
+
+static int take_steps(const Lockstep__Phase *from, struct job *to,
+                      struct diag *diag)
+{
+    int err = 0;
+
+    if (from->n_steps > JOB_STEPS_MAX)
+        return diag_set(diag, -EBADMSG, "steps: %zu, at most %u", from->n_steps,
+                        JOB_STEPS_MAX);
+    if (from->n_steps > 0)
+        err = job_add_steps(to, (uint32_t)from->n_steps);
+    if (err < 0)
+        return diag_set(diag, err, "no memory for the phase");
+    for (uint32_t i = 0; i < to->step_count; i++)
+        to->steps[i] = (struct job_step){
+            .duration_ns = from->steps[i]->duration_ns,
+            .rate = from->steps[i]->rate,
+        };
+    return 0;
 }
 
 static int take_lists(const Lockstep__Phase *from, struct job *to,
@@ -268,11 +306,16 @@ static int take_phase(const Lockstep__Phase *from, struct order *order,
     to->seed = from->seed;
     to->drain_limit_ns = from->drain_limit_ns;
     to->time_limit_ns = from->time_limit_ns;
+    to->spike = from->spike;
+    to->compression = from->compression;
+    to->workers = from->workers;
     err = take_text("name", from->name, to->name, sizeof(to->name), diag);
     if (err == 0)
         err = take_kinds(from, to, diag);
     if (err == 0)
         err = take_lists(from, to, diag);
+    if (err == 0)
+        err = take_steps(from, to, diag);
     if (err == 0)
         err = job_check(to, diag);
     return err;

@@ -56,6 +56,16 @@ static int choose_engine(struct crew_shared *s, const char *engine,
     return r;
 }
 
+/* The agent's own limit stands above what a campaign asks for. */
+static uint32_t workers_max(const struct job *job,
+                            const struct crew_options *options)
+{
+    uint32_t max = options->workers_max;
+
+    return job->workers > 0 && (max == 0 || job->workers < max) ? job->workers
+                                                                : max;
+}
+
 static uint32_t count_workers(const struct job *job, uint32_t max)
 {
     uint32_t count = crew_check_cpus();
@@ -148,7 +158,7 @@ static int build(struct crew *crew, const struct job *job,
 
     if (r == 0)
         r = add_members(crew, job, opened,
-                        count_workers(job, options->workers_max), diag);
+                        count_workers(job, workers_max(job, options)), diag);
     if (r == 0)
         r = make_sampler(crew, job, diag);
     if (r == 0)

@@ -24,6 +24,12 @@ static int check_block(const struct job *job, const struct job_cell *cell,
                             "out openflags=o_direct",
                             sd, block, workload->name,
                             workload->sizes[i].bytes);
+    if (workload->size_step % block != 0 || cell->align % block != 0 ||
+        cell->shift % block != 0 || cell->wrap_low % block != 0)
+        return diag_set(diag, -EINVAL,
+                        "sd=%s takes multiples of %u bytes, and align= or "
+                        "offset= of wd=%s are none",
+                        sd, block, workload->name);
     if (cell->low % block != 0)
         return diag_set(diag, -EINVAL,
                         "sd=%s takes multiples of %u bytes, and the region of "

@@ -27,11 +27,10 @@ static inline void due_swap_(struct due *a, struct due *b)
     *b = keep;
 }
 
-/* Puts the first entry where it belongs after its time has changed. */
-static inline void due_sink(struct due_heap *heap)
+/* Puts entry `i` where it belongs after its time has grown. */
+static inline void due_sink(struct due_heap *heap, uint32_t i)
 {
     struct due *entry = heap->entry;
-    uint32_t i = 0;
 
     for (;;) {
         uint32_t next = 2 * i + 1;
@@ -61,14 +60,29 @@ static inline void due_push(struct due_heap *heap, uint64_t at_ns, uint32_t id)
 static inline void due_pop(struct due_heap *heap)
 {
     heap->entry[0] = heap->entry[--heap->count];
-    due_sink(heap);
+    due_sink(heap, 0);
+}
+
+/* Removes any entry. */
+static inline void due_remove(struct due_heap *heap, uint32_t i)
+{
+    heap->entry[i].at_ns = 0;
+    for (; i > 0; i = (i - 1) / 2)
+        due_swap_(&heap->entry[i], &heap->entry[(i - 1) / 2]);
+    due_pop(heap);
+}
+
+/* Changes the time of entry `i` to a later one, or that of the first to any. */
+static inline void due_delay(struct due_heap *heap, uint32_t i, uint64_t at_ns)
+{
+    heap->entry[i].at_ns = at_ns;
+    due_sink(heap, i);
 }
 
 /* Changes the time of the first entry. */
 static inline void due_replace(struct due_heap *heap, uint64_t at_ns)
 {
-    heap->entry[0].at_ns = at_ns;
-    due_sink(heap);
+    due_delay(heap, 0, at_ns);
 }
 
 #endif

@@ -32,6 +32,17 @@ struct job *job_new(uint32_t targets, uint32_t workloads, uint32_t cells)
     return job;
 }
 
+int job_add_steps(struct job *job, uint32_t count)
+{
+    if (count > JOB_STEPS_MAX)
+        return -E2BIG;
+    job->steps = calloc(count + 1u, sizeof(*job->steps));
+    if (job->steps == NULL)
+        return -ENOMEM;
+    job->step_count = count;
+    return 0;
+}
+
 struct job *job_free(struct job *job)
 {
     if (job == NULL)
@@ -39,6 +50,7 @@ struct job *job_free(struct job *job)
     free(job->targets);
     free(job->workloads);
     free(job->cells);
+    free(job->steps);
     free(job);
     return NULL;
 }
@@ -51,6 +63,12 @@ uint32_t job_xfer_max(const struct job_workload *workload)
         if (workload->sizes[i].bytes > max)
             max = workload->sizes[i].bytes;
     return max;
+}
+
+uint32_t job_grain(const struct job_workload *workload,
+                   const struct job_cell *cell)
+{
+    return cell->align > 0 ? cell->align : job_xfer_max(workload);
 }
 
 uint64_t job_length_ns(const struct job *job)
@@ -163,6 +181,132 @@ static int check_workload(const struct job_workload *workload, uint32_t index,
     return 0;
 }
 
+static int check_shape(const struct job_workload *workload, struct diag *diag)
+{
+    uint32_t step = workload->size_step;
+
+    if (step > 0 && (workload->size_count != 2 ||
+                     workload->sizes[0].bytes > workload->sizes[1].bytes))
+        return diag_set(diag, -EBADMSG,
+                        "wd=%s: sizes in steps of %u need a least and a most",
+                        workload->name, step);
+    if (!is_percent(workload->read_hit_percent) ||
+        !is_percent(workload->write_hit_percent))
+        return diag_set(diag, -EBADMSG,
+                        "wd=%s: rhpct=%g and whpct=%g are not 0 .. 100",
+                        workload->name, workload->read_hit_percent,
+                        workload->write_hit_percent);
+    if (workload->stride_min > workload->stride_max ||
+        workload->stride_max > INT64_MAX)
+        return diag_set(diag, -EBADMSG, "wd=%s: a stride of %llu .. %llu bytes",
+                        workload->name,
+                        (unsigned long long)workload->stride_min,
+                        (unsigned long long)workload->stride_max);
+    if (workload->streams > JOB_STREAMS_MAX)
+        return diag_set(diag, -EBADMSG, "wd=%s: %u streams, at most %u",
+                        workload->name, workload->streams, JOB_STREAMS_MAX);
+    if ((int)workload->seek < JOB_SEEK_UNIFORM ||
+        workload->seek > JOB_SEEK_BAND)
+        return diag_set(diag, -EBADMSG, "wd=%s: seeks of unknown kind %d",
+                        workload->name, (int)workload->seek);
+    if (workload->seek == JOB_SEEK_POISSON &&
+        !(workload->poisson_mid >= 1 && workload->poisson_mid <= 100))
+        return diag_set(diag, -EBADMSG,
+                        "wd=%s: poisson's middle %g is not 1 .. 100",
+                        workload->name, workload->poisson_mid);
+    return 0;
+}
+
+static int check_steps(const struct job *job, struct diag *diag)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < job->step_count; i++) {
+        const struct job_step *step = &job->steps[i];
+
+        if (step->duration_ns == 0 || step->duration_ns > JOB_LENGTH_MAX_NS ||
+            !(step->rate >= 0 && step->rate <= RATE_MAX))
+            return diag_set(diag, -EBADMSG, "step %u: a rate of %g for %llu ns",
+                            i, step->rate,
+                            (unsigned long long)step->duration_ns);
+        sum += step->rate;
+    }
+    if (job->step_count > 0 && !(sum > 0))
+        return diag_set(diag, -EBADMSG, "no step has a rate above 0");
+    if (!(job->compression == 0 ||
+          (job->compression >= 1 && job->compression <= JOB_COMPRESSION_MAX)))
+        return diag_set(diag, -EBADMSG, "compratio=%g is not 1 .. %g",
+                        job->compression, JOB_COMPRESSION_MAX);
+    return 0;
+}
+
+/* A piece of the target; `what` for people. */
+static int check_piece(const struct job *job, uint32_t index, uint64_t low,
+                       uint64_t high, struct diag *diag)
+{
+    const struct job_cell *cell = &job->cells[index];
+    const struct job_target *target = &job->targets[cell->target];
+    const struct job_workload *workload = &job->workloads[cell->workload];
+
+    if (low >= high || high > target->size_bytes)
+        return diag_set(diag, -EBADMSG,
+                        "cell %u: the region %llu .. %llu is not within the "
+                        "%llu bytes of sd=%s",
+                        index, (unsigned long long)low,
+                        (unsigned long long)high,
+                        (unsigned long long)target->size_bytes, target->sd);
+    if (job->kind == JOB_MEASURE && high - low < job_xfer_max(workload))
+        return diag_set(diag, -EBADMSG,
+                        "cell %u: %u bytes do not fit the region %llu .. %llu "
+                        "of sd=%s",
+                        index, job_xfer_max(workload), (unsigned long long)low,
+                        (unsigned long long)high, target->sd);
+    return 0;
+}
+
+static int check_cell_shape(const struct job *job, uint32_t index,
+                            struct diag *diag)
+{
+    const struct job_cell *cell = &job->cells[index];
+    const struct job_workload *workload = &job->workloads[cell->workload];
+    uint32_t longest = job_xfer_max(workload);
+    uint64_t length = cell->high - cell->low;
+    int err = 0;
+
+    if (cell->wrap_high > 0)
+        err = check_piece(job, index, cell->wrap_low, cell->wrap_high, diag);
+    if (err < 0)
+        return err;
+    if (cell->wrap_high > 0 && cell->wrap_high > cell->low)
+        return diag_set(diag, -EBADMSG, "cell %u: its two pieces overlap",
+                        index);
+    if (cell->align > JOB_XFER_MAX || cell->shift > INT64_MAX)
+        return diag_set(diag, -EBADMSG,
+                        "cell %u: positions of %u bytes, shifted by %llu",
+                        index, cell->align, (unsigned long long)cell->shift);
+    if (cell->hit_bytes > 0 &&
+        (cell->hit_bytes < longest || cell->hit_bytes > length ||
+         length - cell->hit_bytes < longest))
+        return diag_set(diag, -EBADMSG,
+                        "cell %u: a hit area of %llu bytes in %llu, for %u "
+                        "bytes a request",
+                        index, (unsigned long long)cell->hit_bytes,
+                        (unsigned long long)length, longest);
+    if (workload->streams > 1 && length / workload->streams < (uint64_t)longest)
+        return diag_set(diag, -EBADMSG,
+                        "cell %u: %u streams have less than %u bytes each",
+                        index, workload->streams, longest);
+    if (workload->seek == JOB_SEEK_BAND &&
+        !(cell->band_low >= 0 && cell->band_low < cell->band_high &&
+          cell->band_high <= 1))
+        return diag_set(diag, -EBADMSG, "cell %u is %g .. %g of its band",
+                        index, cell->band_low, cell->band_high);
+    if (cell->priority > JOB_PRIORITY_MAX)
+        return diag_set(diag, -EBADMSG, "cell %u: priority %u, at most %u",
+                        index, cell->priority, JOB_PRIORITY_MAX);
+    return 0;
+}
+
 static int check_cell_rate(const struct job_cell *cell, uint32_t index,
                            struct diag *diag)
 {
@@ -184,6 +328,7 @@ static int check_cell(const struct job *job, uint32_t index, struct diag *diag)
     const struct job_cell *cell = &job->cells[index];
     const struct job_target *target;
     const struct job_workload *workload;
+    int err;
 
     if (cell->workload >= job->workload_count ||
         cell->target >= job->target_count)
@@ -193,21 +338,11 @@ static int check_cell(const struct job *job, uint32_t index, struct diag *diag)
                         cell->target, job->target_count);
     target = &job->targets[cell->target];
     workload = &job->workloads[cell->workload];
-    if (cell->low >= cell->high || cell->high > target->size_bytes)
-        return diag_set(diag, -EBADMSG,
-                        "cell %u: the region %llu .. %llu is not within the "
-                        "%llu bytes of sd=%s",
-                        index, (unsigned long long)cell->low,
-                        (unsigned long long)cell->high,
-                        (unsigned long long)target->size_bytes, target->sd);
-    if (job->kind == JOB_MEASURE &&
-        cell->high - cell->low < job_xfer_max(workload))
-        return diag_set(diag, -EBADMSG,
-                        "cell %u: %u bytes do not fit the region %llu .. %llu "
-                        "of sd=%s",
-                        index, job_xfer_max(workload),
-                        (unsigned long long)cell->low,
-                        (unsigned long long)cell->high, target->sd);
+    err = check_piece(job, index, cell->low, cell->high, diag);
+    if (err == 0)
+        err = check_cell_shape(job, index, diag);
+    if (err < 0)
+        return err;
     if (!target->write &&
         (job->kind == JOB_FILL || workload->read_percent < 100))
         return diag_set(diag, -EBADMSG,
@@ -239,6 +374,10 @@ int job_check(const struct job *job, struct diag *diag)
         err = check_target(job, i, diag);
     for (uint32_t i = 0; err == 0 && i < job->workload_count; i++)
         err = check_workload(&job->workloads[i], i, diag);
+    for (uint32_t i = 0; err == 0 && i < job->workload_count; i++)
+        err = check_shape(&job->workloads[i], diag);
+    if (err == 0)
+        err = check_steps(job, diag);
     for (uint32_t i = 0; err == 0 && i < job->cell_count; i++)
         err = check_cell(job, i, diag);
     return err;

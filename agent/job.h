@@ -15,12 +15,16 @@
 #include "common/base.h"
 #include "common/diag.h"
 
-#define JOB_TARGETS_MAX   256u
-#define JOB_WORKLOADS_MAX 64u
-#define JOB_CELLS_MAX     4096u
-#define JOB_SIZES_MAX     64u
-#define JOB_THREADS_MAX   65536u
-#define JOB_XFER_MAX      (256u << 20)
+#define JOB_TARGETS_MAX     256u
+#define JOB_WORKLOADS_MAX   64u
+#define JOB_CELLS_MAX       4096u
+#define JOB_SIZES_MAX       64u
+#define JOB_THREADS_MAX     65536u
+#define JOB_XFER_MAX        (256u << 20)
+#define JOB_STREAMS_MAX     256u  /* sequential streams of one cell */
+#define JOB_STEPS_MAX       3600u /* of a rate that changes with time */
+#define JOB_PRIORITY_MAX    64u
+#define JOB_COMPRESSION_MAX 100.0
 
 enum job_op {
     JOB_READ,
@@ -37,6 +41,13 @@ enum job_arrival {
     JOB_EXPONENTIAL,
     JOB_UNIFORM,
     JOB_DETERMINISTIC,
+};
+
+/* Where a request goes that goes elsewhere. */
+enum job_seek {
+    JOB_SEEK_UNIFORM,
+    JOB_SEEK_POISSON, /* a hot area, see job_workload.poisson_mid */
+    JOB_SEEK_BAND,    /* ever more towards the beginning, see job_cell.band */
 };
 
 enum job_open_flag {
@@ -62,6 +73,7 @@ struct job_target {
     uint32_t threads;
     bool write;
     bool create;
+    bool overwrite;         /* named by the campaign: what is on it may go */
     char serial[TEXT_SIZE]; /* "" and 0: not compared */
     char wwn[TEXT_SIZE];
     uint64_t device_size_bytes;
@@ -78,8 +90,19 @@ struct job_workload {
     double read_percent;
     double seek_percent;
     bool end_at_eof;
+    /* With `size_step`: [0] is the least and [1] the most, half each; any
+     * multiple of the step between them is as likely. */
     struct job_size sizes[JOB_SIZES_MAX];
     uint32_t size_count;
+    uint32_t size_step;
+    double read_hit_percent;  /* of the reads, in the cell's hit area */
+    double write_hit_percent; /* both 0: there is no such area */
+    uint64_t stride_min;      /* bytes left out behind a sequential request */
+    uint64_t stride_max;
+    uint32_t streams; /* sequential ones, each in its own slice; 0 is 1 */
+    enum job_seek seek;
+    double poisson_mid;   /* of 4 x mid pieces the one that is hit most */
+    bool starts_anywhere; /* sequential, but not from the beginning */
 };
 
 struct job_cell {
@@ -89,6 +112,21 @@ struct job_cell {
     uint64_t high;
     double iorate; /* 0: closed loop */
     double weight; /* closed loop: share of the target's free slots */
+    /* A second piece behind the first: range= beyond the end.  0, 0: none. */
+    uint64_t wrap_low;
+    uint64_t wrap_high;
+    uint64_t shift;     /* positions are a multiple of `align`, and this */
+    uint32_t align;     /* 0: of the largest transfer */
+    uint64_t hit_bytes; /* from `low` on; 0: no hit area */
+    double band_low;    /* JOB_SEEK_BAND: the part of the band that the cell */
+    double band_high;   /* is, 0 .. 1 */
+    uint32_t priority;  /* 1 goes first; 0: none has one */
+};
+
+/* A rate that changes with time: so long, so many times its mean. */
+struct job_step {
+    uint64_t duration_ns;
+    double rate; /* relative to the others */
 };
 
 struct job {
@@ -108,6 +146,11 @@ struct job {
     uint32_t workload_count;
     struct job_cell *cells;
     uint32_t cell_count;
+    struct job_step *steps; /* over and over; NULL: the rate stays */
+    uint32_t step_count;
+    bool spike;         /* all arrivals of a second come at its beginning */
+    double compression; /* of what is written: 2 compresses to half; 0 is 1 */
+    uint32_t workers;   /* threads; 0: as the agent's configuration says */
 };
 
 #define JOB_INTERVAL_MIN_NS (100 * NS_PER_MS)
@@ -116,6 +159,9 @@ struct job {
 /* A job with room for so many, all zero; NULL without memory, or where a
  * number is above its limit. */
 struct job *job_new(uint32_t targets, uint32_t workloads, uint32_t cells);
+
+/* Room for so many steps, all zero.  0, -ENOMEM, or -E2BIG. */
+int job_add_steps(struct job *job, uint32_t count) MUST_CHECK;
 
 /* NULL is fine.  Returns NULL. */
 struct job *job_free(struct job *job);
@@ -128,6 +174,10 @@ int job_check(const struct job *job, struct diag *diag) MUST_CHECK;
 
 /* Warm-up and measured part together; 0 for a fill without end. */
 uint64_t job_length_ns(const struct job *job);
+
+/* What the random positions of a cell are multiples of. */
+uint32_t job_grain(const struct job_workload *workload,
+                   const struct job_cell *cell);
 
 /* The largest transfer that a workload may draw. */
 uint32_t job_xfer_max(const struct job_workload *workload);

@@ -48,3 +48,19 @@ void pattern_fill(void *memory, size_t length, uint64_t seed)
     step(state, &words);
     memcpy(at, &words, length);
 }
+
+void pattern_compress(void *memory, size_t length, double ratio)
+{
+    uint8_t *at = memory;
+    size_t kept;
+
+    if (!(ratio > 1))
+        return;
+    kept = (size_t)(PATTERN_BLOCK / ratio);
+    for (; length > kept; at += PATTERN_BLOCK) {
+        size_t block = length < PATTERN_BLOCK ? length : PATTERN_BLOCK;
+
+        memset(at + kept, 0, block - kept);
+        length -= block;
+    }
+}

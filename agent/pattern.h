@@ -18,6 +18,12 @@
 /* Fills with random bytes; several GB a second. */
 void pattern_fill(void *memory, size_t length, uint64_t seed);
 
+/*
+ * Lets random bytes compress by `ratio`: of each 4 KiB the last part becomes
+ * zeros.  1 and less: nothing is done.
+ */
+void pattern_compress(void *memory, size_t length, double ratio);
+
 struct pattern {
     uint64_t key;     /* differs between workers and phases */
     uint64_t counter; /* of blocks made unique */

@@ -154,19 +154,20 @@ static uint32_t fill_mixed(struct worker *w, uint64_t now_ns, uint32_t count)
 static inline bool prepare_arrival(struct worker *w, struct worker_target *t,
                                    uint32_t index, uint64_t now_ns)
 {
-    struct due *first = &t->open.entry[0];
+    uint32_t at = UNLIKELY(t->ranked) ? worker_rank(w, t, now_ns) : 0;
+    struct due *first = &t->open.entry[at];
     struct worker_cell *cell = &w->cells[first->id];
     struct slot *slot = &w->slots[index];
 
     if (UNLIKELY(!prepare(w, slot, cell, now_ns))) {
-        due_pop(&t->open);
+        due_remove(&t->open, at);
         worker_end_cell(w, cell);
         return false;
     }
     slot->intended_ns = first->at_ns;
     cell->stream.issued++;
     arrival_next(&cell->stream.arrival);
-    due_replace(&t->open, stream_due_ns(w, &cell->stream));
+    due_delay(&t->open, at, stream_due_ns(w, &cell->stream));
     return true;
 }
 

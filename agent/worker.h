@@ -89,10 +89,11 @@ struct stream {
 };
 
 struct worker_cell {
-    uint32_t cell;   /* index in the job */
-    uint32_t target; /* of the worker */
-    uint16_t tally;  /* of its reads; the next is that of its writes */
-    bool open;       /* open loop */
+    uint32_t cell;     /* index in the job */
+    uint32_t target;   /* of the worker */
+    uint16_t tally;    /* of its reads; the next is that of its writes */
+    bool open;         /* open loop */
+    uint32_t priority; /* 1 goes first; 0: none */
     double weight;
     struct access access;
     struct stream stream;
@@ -116,6 +117,7 @@ struct worker_target {
     uint32_t *free;
     uint32_t free_count;
     bool has_open;
+    bool ranked; /* cells have priorities */
     bool queued; /* in worker.due */
 };
 
@@ -162,6 +164,8 @@ struct worker {
     uint32_t warmup_intervals;
     uint32_t live_cells;
     bool fill; /* ends when its cells have ended */
+    struct arrival_profile profile;
+    double compression;
     uint64_t start_ns;
     uint64_t opened_ns; /* when it opened its schedule */
     uint64_t drain_limit_ns;
@@ -256,6 +260,11 @@ void worker_break(struct worker *worker, int err, uint64_t now_ns);
 /* worker_choice.c: which closed cell a slot of the target gets. */
 struct worker_cell *worker_draw_cell(struct worker *worker,
                                      struct worker_target *target);
+
+/* worker_choice.c: of the arrivals of a target that are due, which has the
+ * highest rank: its place in the heap. */
+uint32_t worker_rank(const struct worker *worker,
+                     const struct worker_target *target, uint64_t now_ns);
 
 /* worker_choice.c: a cell has come to its end. */
 void worker_end_cell(struct worker *worker, struct worker_cell *cell);

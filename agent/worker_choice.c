@@ -3,15 +3,51 @@
 
 #include <assert.h>
 
+/* 1 is the highest rank, 0 the lowest. */
+static uint32_t rank_of(const struct worker_cell *cell)
+{
+    return cell->priority > 0 ? cell->priority : UINT32_MAX;
+}
+
+/* At full speed those of the highest rank leave nothing to the others. */
+static double weight_of(const struct worker *w, const struct worker_target *t,
+                        uint32_t index)
+{
+    const struct worker_cell *cell = &w->cells[t->closed[index]];
+
+    for (uint32_t i = 0; i < t->closed_count; i++)
+        if (rank_of(&w->cells[t->closed[i]]) < rank_of(cell))
+            return 0;
+    return cell->weight;
+}
+
+uint32_t worker_rank(const struct worker *w, const struct worker_target *t,
+                     uint64_t now_ns)
+{
+    const struct due *entry = t->open.entry;
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < t->open.count; i++) {
+        uint32_t rank = rank_of(&w->cells[entry[i].id]);
+        uint32_t lowest = rank_of(&w->cells[entry[best].id]);
+
+        if (entry[i].at_ns <= now_ns &&
+            (rank < lowest ||
+             (rank == lowest && entry[i].at_ns < entry[best].at_ns)))
+            best = i;
+    }
+    return best;
+}
+
 void worker_weigh(struct worker *w, struct worker_target *t)
 {
     double total = 0;
     double below = 0;
 
     for (uint32_t i = 0; i < t->closed_count; i++)
-        total += w->cells[t->closed[i]].weight;
+        total += weight_of(w, t, i);
     for (uint32_t i = 0; i < t->closed_count; i++) {
-        below += w->cells[t->closed[i]].weight;
+        below += weight_of(w, t, i);
         t->closed_below[i] = access_threshold(100.0 * below / total);
     }
 }

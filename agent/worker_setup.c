@@ -113,12 +113,12 @@ static int copy_target(struct worker *w, const struct job *job,
 static void note_sizes(struct worker *w, struct worker_target *t,
                        const struct worker_cell *cell)
 {
-    if (access_does(&cell->access, ENGINE_READ) &&
-        cell->access.grain > w->read_max)
-        w->read_max = cell->access.grain;
-    if (access_does(&cell->access, ENGINE_WRITE) &&
-        cell->access.grain > t->write_max)
-        t->write_max = cell->access.grain;
+    uint32_t max = access_size_max(&cell->access);
+
+    if (access_does(&cell->access, ENGINE_READ) && max > w->read_max)
+        w->read_max = max;
+    if (access_does(&cell->access, ENGINE_WRITE) && max > t->write_max)
+        t->write_max = max;
 }
 
 static void copy_cell(struct worker *w, const struct job *job, uint32_t index,
@@ -132,11 +132,15 @@ static void copy_cell(struct worker *w, const struct job *job, uint32_t index,
     cell->tally = (uint16_t)(w->cell_count * JOB_OPS);
     cell->open = from->iorate > 0 && job->kind == JOB_MEASURE;
     cell->weight = from->weight > 0 ? from->weight : 1;
-    access_init(&cell->access, &job->workloads[from->workload], job->kind,
-                from->low, from->high);
+    cell->priority = from->priority;
+    access_init_cell(&cell->access, &job->workloads[from->workload], job->kind,
+                     from);
     if (cell->open)
-        arrival_init(&cell->stream.arrival, job->arrival, from->iorate,
-                     job->seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15));
+        arrival_init_steps(
+            &cell->stream.arrival, job->arrival, from->iorate,
+            job->seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15),
+            w->profile.count > 0 ? &w->profile : NULL, job->spike);
+    w->targets[target].ranked |= cell->priority > 0;
     w->has_open |= cell->open;
     w->targets[target].has_open |= cell->open;
     note_sizes(w, &w->targets[target], cell);
@@ -190,6 +194,9 @@ int worker_init(struct worker *w, const struct job *job,
         if (r < 0)
             return r;
     }
+    if (job->step_count > 0 && arrival_profile_init(&w->profile, job) < 0)
+        return diag_set(diag, -ENOMEM, "no memory for a worker");
+    w->compression = job->compression;
     copy_cells(w, job);
     size_windows(w);
     w->tables_length = lay_tables(w, NULL);
@@ -286,6 +293,7 @@ static int open_windows(struct worker *w, struct worker_target *t)
             return -ENOMEM;
         at = w->regions[w->region_count - 1].memory;
         pattern_fill(at, (size_t)count * t->window, prng_next(&w->prng));
+        pattern_compress(at, (size_t)count * t->window, w->compression);
         for (uint32_t i = 0; i < count; i++, done++, at += t->window) {
             struct slot *slot = &w->slots[t->first_slot + done];
 
@@ -441,6 +449,7 @@ void worker_linger(struct worker *w)
 void worker_done(struct worker *w)
 {
     bank_ring_done(&w->banks);
+    arrival_profile_done(&w->profile);
     free(w->regions);
     free(w->targets);
     free(w->cells);

@@ -10,9 +10,13 @@
 static bool run_has_host(const struct plan *plan, const struct plan_run *run,
                          uint32_t host)
 {
-    for (uint32_t i = 0; i < run->target_count; i++)
-        if (plan->targets[run->targets[i].target].host == host)
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        const struct plan_cell *cell = &run->cells[i];
+
+        if (!cell->idle &&
+            plan->targets[run->targets[cell->target].target].host == host)
             return true;
+    }
     return false;
 }
 

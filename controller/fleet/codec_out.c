@@ -152,6 +152,7 @@ static Lockstep__Target *put_target(struct arena *arena,
     to->threads = part->threads;
     to->write = part->write;
     to->create = run->kind == PLAN_RUN_FILL;
+    to->overwrite = from->overwrite;
     if (from->facts.known && from->facts.is_block) {
         to->serial = text(from->facts.serial);
         to->wwn = text(from->facts.wwn);
@@ -160,6 +161,12 @@ static Lockstep__Target *put_target(struct arena *arena,
     }
     return to;
 }
+
+static const Lockstep__Seek seeks[] = {
+    [PLAN_SEEK_UNIFORM] = LOCKSTEP__SEEK__SEEK_UNIFORM,
+    [PLAN_SEEK_POISSON] = LOCKSTEP__SEEK__SEEK_POISSON,
+    [PLAN_SEEK_BAND] = LOCKSTEP__SEEK__SEEK_BAND,
+};
 
 static Lockstep__Workload *put_workload(struct arena *arena,
                                         const struct plan_workload *from)
@@ -183,9 +190,29 @@ static Lockstep__Workload *put_workload(struct arena *arena,
     to->read_percent = from->read_percent;
     to->seek_percent = from->seek_percent;
     to->end_at_eof = from->end_at_eof;
+    to->size_step = from->size_step;
+    to->read_hit_percent = from->read_hit_percent;
+    to->write_hit_percent = from->write_hit_percent;
+    to->stride_min = from->stride_min;
+    to->stride_max = from->stride_max;
+    to->streams = from->streams;
+    to->seek = seeks[from->seek];
+    to->poisson_mid = from->poisson_mid;
+    to->starts_anywhere = from->starts_anywhere;
     to->sizes = sizes;
     to->n_sizes = from->size_count;
     return to;
+}
+
+/* The hit area counts only where some requests hit it. */
+static uint64_t hit_bytes(const struct plan_run *run,
+                          const struct plan_cell *cell)
+{
+    const struct plan_workload *workload = &run->workloads[cell->workload];
+
+    return workload->read_hit_percent > 0 || workload->write_hit_percent > 0
+               ? cell->hit_area
+               : 0;
 }
 
 /* At the maximum a slot draws its workload by share; an agent wants it > 0. */
@@ -202,8 +229,16 @@ static Lockstep__Cell *put_cell(struct arena *arena,
     to->target = from->slice->cell_target[index];
     to->low = cell->low;
     to->high = cell->high;
-    to->iorate = from->rate * cell->share;
+    to->iorate = plan_cell_rate(run, cell, from->rate);
     to->weight = cell->share > 0 ? cell->share : 1;
+    to->wrap_low = cell->wrap_low;
+    to->wrap_high = cell->wrap_high;
+    to->shift = cell->shift;
+    to->align = cell->align;
+    to->hit_bytes = hit_bytes(run, cell);
+    to->band_low = cell->band_low;
+    to->band_high = cell->band_high;
+    to->priority = run->workloads[cell->workload].priority;
     return to;
 }
 
@@ -248,6 +283,25 @@ static const Lockstep__Arrival arrivals[] = {
     [PLAN_ARRIVAL_DETERMINISTIC] = LOCKSTEP__ARRIVAL__ARRIVAL_DETERMINISTIC,
 };
 
+static int put_steps(struct arena *arena, const struct plan_run *run,
+                     Lockstep__Phase *phase)
+{
+    if (run->step_count == 0)
+        return 0;
+    phase->steps = ARENA_ARRAY(arena, run->step_count, Lockstep__Step *);
+    if (phase->steps == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < run->step_count; i++) {
+        phase->steps[i] = MESSAGE(arena, Lockstep__Step, LOCKSTEP__STEP__INIT);
+        if (phase->steps[i] == NULL)
+            return -ENOMEM;
+        phase->steps[i]->rate = run->steps[i].rate;
+        phase->steps[i]->duration_ns = run->steps[i].duration_ns;
+    }
+    phase->n_steps = run->step_count;
+    return 0;
+}
+
 static Lockstep__Phase *put_phase(struct arena *arena,
                                   const struct wire_prepare *from)
 {
@@ -272,7 +326,10 @@ static Lockstep__Phase *put_phase(struct arena *arena,
     phase->seed = from->seed;
     phase->drain_limit_ns = from->drain_limit_ns;
     phase->time_limit_ns = from->time_limit_ns;
-    return phase;
+    phase->spike = run->spike;
+    phase->compression = run->compression;
+    phase->workers = from->plan->workers;
+    return put_steps(arena, run, phase) == 0 ? phase : NULL;
 }
 
 static int put_prepare(struct arena *arena, const struct wire_out *out,

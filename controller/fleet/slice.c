@@ -54,7 +54,7 @@ static void fill_slice(struct slice *slice, const struct plan *plan,
     for (uint32_t i = 0; i < run->cell_count; i++) {
         const struct plan_cell *cell = &run->cells[i];
 
-        if (!is_on_host(plan, run, cell->target, slice->host))
+        if (cell->idle || !is_on_host(plan, run, cell->target, slice->host))
             continue;
         slice->cell_target[slice->cell_count] = number_of(
             target_number, slice->targets, &slice->target_count, cell->target);

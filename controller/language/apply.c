@@ -88,17 +88,6 @@ int apply_parameter(struct building *building, void *definition,
     return err == -ENOMEM ? err : 0;
 }
 
-APPLY(apply_only_no)
-{
-    bool yes;
-    int err = value_yes(reading, parameter, &yes);
-
-    (void)definition;
-    if (err < 0)
-        return err;
-    return yes ? value_not_yet(reading, parameter, "yes") : 0;
-}
-
 /* Many values exist, and none of them but no is done yet. */
 APPLY(apply_anything_but_no)
 {
@@ -122,12 +111,6 @@ static int apply_only(struct reading *reading,
     return number.value == neutral
                ? 0
                : value_not_yet(reading, parameter, number.token->text);
-}
-
-APPLY(apply_only_zero)
-{
-    (void)definition;
-    return apply_only(reading, parameter, 0);
 }
 
 APPLY(apply_only_one)
@@ -202,9 +185,12 @@ int apply_range(struct reading *reading, struct definition_range *range,
                            "range=(%s,%s): the second value must be above the "
                            "first",
                            numbers[0].token->text, numbers[1].token->text);
-    if (high_is_percent && numbers[1].value > 100)
-        return value_not_yet(reading, parameter,
-                             "(low,high) with more than 100 per cent");
+    if (high_is_percent && numbers[1].value > 100 &&
+        (!low_is_percent || numbers[1].value - 100 > numbers[0].value))
+        return value_error(reading, parameter, numbers[1].token,
+                           "range=(%s,%s) goes on from the beginning and "
+                           "overlaps with itself",
+                           numbers[0].token->text, numbers[1].token->text);
     *range = (struct definition_range){
         .given = true,
         .low_is_percent = low_is_percent,
@@ -372,7 +358,8 @@ static int apply_general(struct building *building, const struct stanza *stanza)
     int err = 0;
 
     for (uint32_t i = 0; i < stanza->count && err == 0; i++)
-        err = apply_parameter(building, NULL, &stanza->parameters[i]);
+        err = apply_parameter(building, &building->general,
+                              &stanza->parameters[i]);
     return err;
 }
 
@@ -410,6 +397,7 @@ int apply_run(struct reading *reading)
     if (err < 0)
         return err;
     report_idle(building);
+    definitions->general = building->general;
     definitions->hosts = building->hosts;
     definitions->host_count = building->host_count;
     definitions->sds = building->sds;

@@ -36,6 +36,7 @@ struct rd_building {
 /* Everything; defaults last until a later sd=default and the like. */
 struct building {
     struct reading *reading;
+    struct definition_general general;
     struct host_building host_default;
     struct definition_host *hosts;
     uint32_t host_count;
@@ -91,10 +92,18 @@ int hosts_expand(struct building *building, const struct stanza *stanza,
              const struct parameter *parameter)
 
 /* A number or word of which only one value is what Lockstep does anyway. */
-APPLY(apply_only_no);
 APPLY(apply_anything_but_no);
-APPLY(apply_only_zero);
 APPLY(apply_only_one);
+
+APPLY(apply_compratio);
+APPLY(apply_compression);
+APPLY(apply_formatsds);
+APPLY(apply_concatenatesds);
+APPLY(apply_data_errors);
+APPLY(apply_workers);
+APPLY(apply_require);
+APPLY(apply_host_wait);
+APPLY(apply_loop);
 
 APPLY(apply_host_system);
 
@@ -105,6 +114,10 @@ APPLY(apply_sd_size);
 APPLY(apply_sd_threads);
 APPLY(apply_sd_openflags);
 APPLY(apply_sd_range);
+APPLY(apply_sd_hitarea);
+APPLY(apply_sd_offset);
+APPLY(apply_sd_align);
+APPLY(apply_sd_overwrite);
 
 APPLY(apply_wd_sd);
 APPLY(apply_wd_host);
@@ -115,6 +128,13 @@ APPLY(apply_wd_wrpct);
 APPLY(apply_wd_seekpct);
 APPLY(apply_wd_range);
 APPLY(apply_wd_openflags);
+APPLY(apply_wd_hits);
+APPLY(apply_wd_stride);
+APPLY(apply_wd_streams);
+APPLY(apply_wd_hotband);
+APPLY(apply_wd_priority);
+APPLY(apply_wd_iorate);
+APPLY(apply_wd_threads);
 
 APPLY(apply_rd_wd);
 APPLY(apply_rd_sd);
@@ -127,8 +147,10 @@ APPLY(apply_rd_pause);
 APPLY(apply_rd_distribution);
 APPLY(apply_rd_openflags);
 APPLY(apply_rd_loop);
-APPLY(apply_rd_hit_loop);
-APPLY(apply_rd_compression_loop);
+APPLY(apply_rd_maxdata);
+APPLY(apply_rd_stopcurve);
+APPLY(apply_rd_curve_scope);
+APPLY(apply_rd_repeat);
 
 /* ---- shared by sections ---- */
 
@@ -139,6 +161,17 @@ int apply_openflags(struct reading *reading, struct definition_open *open,
 /* range= of sd and wd. */
 int apply_range(struct reading *reading, struct definition_range *range,
                 const struct parameter *parameter);
+
+/* A time; without s, ms or us whole seconds, as in vdbench. */
+int apply_time(struct reading *reading, const struct parameter *parameter,
+               uint64_t *ret_ns, struct language_place *ret_place);
+
+/* A size that is a multiple of 512, up to `most`. */
+int apply_blocks(struct reading *reading, const struct parameter *parameter,
+                 uint64_t most, uint64_t *ret_bytes);
+
+/* distribution=variable: pairs of rate and seconds become steps. */
+int apply_steps(struct reading *reading, struct definition_rd *rd) MUST_CHECK;
 
 /* A size for transfers: a multiple of 512, not 0, not too large. */
 int check_transfer(struct reading *reading, const struct parameter *parameter,

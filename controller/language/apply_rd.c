@@ -12,12 +12,15 @@
 
 #define SECONDS_MAX 1e9 /* 31 years */
 #define RATE_MAX    1e9
+#define STEPS_MAX   1800u
 
 void apply_defaults(struct building *building)
 {
     static const struct definition_size size = {4096, 100};
 
+    building->general.compression = 1;
     building->sd_default.sd.threads = 8;
+    building->sd_default.sd.hit_area = 1u << 20;
     building->wd_default.name = "default";
     building->wd_default.sizes = &size;
     building->wd_default.size_count = 1;
@@ -25,6 +28,7 @@ void apply_defaults(struct building *building)
     building->wd_default.seek_percent = 100;
     building->rd_default.rd.elapsed_ns = 30 * NS_PER_S;
     building->rd_default.rd.interval_ns = NS_PER_S;
+    building->rd_default.rd.repeat = 1;
 }
 
 /* ---- what runs where ---- */
@@ -73,6 +77,36 @@ APPLY(apply_rd_sd)
 
 /* ---- rates ---- */
 
+/* 100MiB/s and the like: ours. */
+static bool is_throughput(const char *text, double *ret_bytes)
+{
+    static const struct {
+        const char *unit;
+        int bits;
+    } units[] = {{"k", 10}, {"m", 20}, {"g", 30}};
+    char head[32];
+    const char *slash = strchr(text, '/');
+    size_t length = slash != NULL ? (size_t)(slash - text) : 0;
+    struct number number = {0};
+
+    if (slash == NULL || strcasecmp(slash, "/s") != 0 || length < 3 ||
+        length >= sizeof(head) || strncasecmp(slash - 1, "b", 1) != 0)
+        return false;
+    length -= strncasecmp(slash - 2, "i", 1) == 0 ? 2 : 1;
+    memcpy(head, text, length);
+    head[length] = '\0';
+    for (size_t i = 0; i < ARRAY_LENGTH(units); i++)
+        if (strncasecmp(&head[length - 1], units[i].unit, 1) == 0) {
+            head[length - 1] = '\0';
+            if (number_parse(head, UNIT_COUNT, &number) < 0 ||
+                number.is_percent || number.value <= 0)
+                return false;
+            *ret_bytes = ldexp(number.value, units[i].bits);
+            return true;
+        }
+    return false;
+}
+
 static int read_rate(struct reading *reading, const struct parameter *parameter,
                      const struct number *number, struct definition_rate *ret)
 {
@@ -87,6 +121,15 @@ static int read_rate(struct reading *reading, const struct parameter *parameter,
         .value = number->value,
     };
     return 0;
+}
+
+/* max, or 100MiB/s. */
+static bool is_single_rate(const struct token *token)
+{
+    double bytes;
+
+    return strcasecmp(token->text, "max") == 0 ||
+           is_throughput(token->text, &bytes);
 }
 
 /* Numbers, and max among them; ranges only between numbers. */
@@ -106,7 +149,7 @@ static int read_rates(struct reading *reading,
         int err;
 
         while (i + length < parameter->count &&
-               strcasecmp(parameter->values[i + length].text, "max") != 0)
+               !is_single_rate(&parameter->values[i + length]))
             length++;
         part.values = &parameter->values[i];
         part.count = length;
@@ -116,7 +159,10 @@ static int read_rates(struct reading *reading,
             struct definition_rate rate = {.kind = DEFINITION_RATE_MAX};
 
             if (k == number_count && i + length == parameter->count)
-                break; /* no max behind these */
+                break; /* nothing of its own behind these */
+            if (k == number_count &&
+                is_throughput(parameter->values[i + length].text, &rate.value))
+                rate.kind = DEFINITION_RATE_BYTES;
             if (k < number_count)
                 err = read_rate(reading, parameter, &numbers[k], &rate);
             if (err == 0)
@@ -214,15 +260,14 @@ APPLY(apply_rd_distribution)
     static const struct {
         const char *word;
         enum definition_arrival arrival;
-        bool works;
     } words[] = {
-        {"exponential", DEFINITION_EXPONENTIAL, true},
-        {"uniform", DEFINITION_UNIFORM, true},
-        {"deterministic", DEFINITION_DETERMINISTIC, true},
-        {"variable", DEFINITION_EXPONENTIAL, false},
-        {"spike", DEFINITION_EXPONENTIAL, false},
+        {"exponential", DEFINITION_EXPONENTIAL},
+        {"uniform", DEFINITION_UNIFORM},
+        {"deterministic", DEFINITION_DETERMINISTIC},
     };
-    struct rd_building *building = definition;
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
+
+    rd->variable = rd->spike = false;
 
     for (uint32_t i = 0; i < parameter->count; i++) {
         const struct token *token = &parameter->values[i];
@@ -231,15 +276,18 @@ APPLY(apply_rd_distribution)
 
         for (size_t k = 0; k < ARRAY_LENGTH(words) && !known; k++) {
             known = strncasecmp(words[k].word, token->text, length) == 0;
-            if (known && !words[k].works)
-                value_not_yet(reading, parameter, words[k].word);
-            else if (known)
-                building->rd.arrival = words[k].arrival;
+            if (known)
+                rd->arrival = words[k].arrival;
         }
+        if (!known && strncasecmp("variable", token->text, length) == 0)
+            known = rd->variable = true;
+        if (!known && strncasecmp("spike", token->text, length) == 0)
+            known = rd->spike = true;
         if (!known)
             return value_error(reading, parameter, token,
                                "distribution=%s is neither exponential, "
-                               "uniform nor deterministic",
+                               "uniform nor deterministic, nor variable or "
+                               "spike",
                                token->text);
     }
     return 0;
@@ -248,8 +296,8 @@ APPLY(apply_rd_distribution)
 /* ---- times ---- */
 
 /* Whole seconds, as in vdbench; with s, ms or us to the nanosecond. */
-static int read_time(struct reading *reading, const struct parameter *parameter,
-                     uint64_t *ret_ns, struct language_place *ret_place)
+int apply_time(struct reading *reading, const struct parameter *parameter,
+               uint64_t *ret_ns, struct language_place *ret_place)
 {
     struct number number;
     int err = value_number(reading, parameter, UNIT_SECONDS, &number);
@@ -277,21 +325,22 @@ APPLY(apply_rd_elapsed)
 {
     struct definition_rd *rd = &((struct rd_building *)definition)->rd;
 
-    return read_time(reading, parameter, &rd->elapsed_ns, &rd->elapsed_place);
+    return apply_time(reading, parameter, &rd->elapsed_ns, &rd->elapsed_place);
 }
 
 APPLY(apply_rd_interval)
 {
     struct definition_rd *rd = &((struct rd_building *)definition)->rd;
 
-    return read_time(reading, parameter, &rd->interval_ns, &rd->interval_place);
+    return apply_time(reading, parameter, &rd->interval_ns,
+                      &rd->interval_place);
 }
 
 APPLY(apply_rd_warmup)
 {
     struct definition_rd *rd = &((struct rd_building *)definition)->rd;
 
-    return read_time(reading, parameter, &rd->warmup_ns, &rd->warmup_place);
+    return apply_time(reading, parameter, &rd->warmup_ns, &rd->warmup_place);
 }
 
 APPLY(apply_rd_pause)
@@ -299,7 +348,7 @@ APPLY(apply_rd_pause)
     struct definition_rd *rd = &((struct rd_building *)definition)->rd;
     struct language_place place;
 
-    return read_time(reading, parameter, &rd->pause_ns, &place);
+    return apply_time(reading, parameter, &rd->pause_ns, &place);
 }
 
 APPLY(apply_rd_openflags)
@@ -346,6 +395,29 @@ static int check_loop_size(struct reading *reading,
     return check_transfer(reading, parameter, number);
 }
 
+static int check_loop_blocks(struct reading *reading,
+                             const struct parameter *parameter,
+                             const struct number *number)
+{
+    if (number->is_percent || number->value < 512 || number->value > 0x1p60 ||
+        (uint64_t)number->value % 512 != 0)
+        return value_error(reading, parameter, number->token,
+                           "%s=%s is not a size that is a multiple of 512",
+                           parameter->kind->name, number->token->text);
+    return 0;
+}
+
+static int check_loop_ratio(struct reading *reading,
+                            const struct parameter *parameter,
+                            const struct number *number)
+{
+    if (number->is_percent || number->value < 1 || number->value > 25)
+        return value_error(reading, parameter, number->token,
+                           "%s=%s is not a ratio from 1 to 25",
+                           parameter->kind->name, number->token->text);
+    return 0;
+}
+
 /* One value of a loop, as the engine can run it. */
 static int check_loop_value(struct reading *reading,
                             const struct parameter *parameter,
@@ -366,7 +438,9 @@ static int check_loop_value(struct reading *reading,
     case LOOP_WHPCT:
         return check_percentage(reading, parameter, number);
     case LOOP_HITAREA:
+        return check_loop_blocks(reading, parameter, number);
     case LOOP_COMPRATIO:
+        return check_loop_ratio(reading, parameter, number);
     case LOOP_KINDS:
         break;
     }
@@ -433,31 +507,136 @@ APPLY(apply_rd_loop)
     return 0;
 }
 
-/* A loop of which only one value is what Lockstep does anyway. */
-static int neutral_loop(struct reading *reading, void *definition,
-                        const struct parameter *parameter, double neutral)
+/* ---- when a run ends ---- */
+
+APPLY(apply_rd_maxdata)
 {
-    struct rd_building *building = definition;
-    int err = apply_rd_loop(reading, definition, parameter);
-    const struct definition_loop *loop;
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
+    enum definition_data kind =
+        strcmp(parameter->kind->name, "maxdataread") == 0      ? DATA_READ
+        : strcmp(parameter->kind->name, "maxdatawritten") == 0 ? DATA_WRITTEN
+                                                               : DATA_ALL;
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_BYTES, &number);
 
     if (err < 0)
         return err;
-    loop = &building->rd.loops[building->rd.loop_count - 1];
-    for (uint32_t i = 0; i < loop->count; i++)
-        if (loop->values[i] != neutral)
-            return value_not_yet(reading, parameter, NULL);
+    if (number.value <= 0 || number.value > 0x1p62)
+        return value_error(reading, parameter, number.token,
+                           "%s=%s is not an amount of data",
+                           parameter->kind->name, number.token->text);
+    if (number.is_percent) /* ours: said so, there is no doubt */
+        number.value /= 100;
+    else if (number.value <= 100)
+        language_report_add(
+            reading->report, LANGUAGE_WARNING, &number.token->place,
+            "write it in bytes, or as a percentage such as 100%",
+            "%s=%s means %g times the size of all sds of a run, as in "
+            "vdbench's "
+            "manual and 5.04.06; 5.04.07 takes it for %g per cent",
+            parameter->kind->name, number.token->text, number.value,
+            number.value);
+    rd->max[kind].value = number.value;
+    rd->max[kind].place = number.token->place;
     return 0;
 }
 
-APPLY(apply_rd_hit_loop)
+/* Milliseconds, as in vdbench; ours takes s, ms and us, too. */
+APPLY(apply_rd_stopcurve)
 {
-    return neutral_loop(reading, definition, parameter, 0);
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_SECONDS, &number);
+
+    if (err < 0)
+        return err;
+    if (number.is_percent || number.value <= 0 || number.value > 1e9)
+        return value_error(reading, parameter, number.token,
+                           "stopcurve=%s is not a response time above 0",
+                           number.token->text);
+    rd->stop_curve_ns =
+        (uint64_t)llround(number.value * (number.is_exact ? 1e9 : 1e6));
+    return 0;
 }
 
-APPLY(apply_rd_compression_loop)
+APPLY(apply_rd_curve_scope)
 {
-    return neutral_loop(reading, definition, parameter, 1);
+    const struct token *token;
+    int err = value_word(reading, parameter, &token);
+
+    (void)definition;
+    if (err < 0)
+        return err;
+    if (strcasecmp(token->text, "cluster") == 0)
+        return 0;
+    if (strcasecmp(token->text, "drive") == 0)
+        return value_not_yet(reading, parameter, "drive");
+    return value_error(reading, parameter, token,
+                       "curve_scope=%s is neither cluster nor drive",
+                       token->text);
+}
+
+APPLY(apply_rd_repeat)
+{
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_COUNT, &number);
+
+    if (err < 0)
+        return err;
+    if (number.is_percent || number.value < 1 || number.value > 100000 ||
+        number.value != trunc(number.value))
+        return value_error(reading, parameter, number.token,
+                           "repeat=%s is not a number from 1 to 100000",
+                           number.token->text);
+    rd->repeat = (uint32_t)number.value;
+    return 0;
+}
+
+/* ---- distribution=variable ---- */
+
+int apply_steps(struct reading *reading, struct definition_rd *rd)
+{
+    struct definition_rate *mean;
+    struct definition_step *steps;
+    double work = 0, seconds = 0;
+
+    if (rd->rate_count < 2 || rd->rate_count % 2 != 0 ||
+        rd->rate_count > 2 * STEPS_MAX) {
+        language_report_add(reading->report, LANGUAGE_ERROR, &rd->rate_place,
+                            NULL,
+                            "distribution=variable takes pairs of rate and "
+                            "seconds, as in iorate=(100,10,500,5)");
+        return 0;
+    }
+    steps =
+        ARENA_ARRAY(reading->arena, rd->rate_count / 2, struct definition_step);
+    mean = ARENA_NEW(reading->arena, struct definition_rate);
+    if (steps == NULL || mean == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < rd->rate_count; i++)
+        if (rd->rates[i].kind != DEFINITION_RATE_FIXED) {
+            language_report_add(reading->report, LANGUAGE_ERROR,
+                                &rd->rate_place, NULL,
+                                "distribution=variable takes numbers only");
+            return 0;
+        }
+    for (uint32_t i = 0; i < rd->rate_count / 2; i++) {
+        double length = rd->rates[2 * i + 1].value;
+
+        steps[i] = (struct definition_step){
+            .rate = rd->rates[2 * i].value,
+            .duration_ns = (uint64_t)llround(length * 1e9),
+        };
+        work += steps[i].rate * length;
+        seconds += length;
+    }
+    *mean = (struct definition_rate){DEFINITION_RATE_FIXED, work / seconds};
+    rd->steps = steps;
+    rd->step_count = rd->rate_count / 2;
+    rd->rates = mean;
+    rd->rate_count = 1;
+    return 0;
 }
 
 int apply_rd(struct building *building, const struct stanza *stanza)
@@ -480,6 +659,10 @@ int apply_rd(struct building *building, const struct stanza *stanza)
         building->rd_default = rd;
         return 0;
     }
+    if (rd.rd.variable)
+        err = apply_steps(reading, &rd.rd);
+    if (err < 0)
+        return err;
     err = reading_grow(reading, &building->rds, building->rd_count,
                        &building->rd_capacity, sizeof(rd.rd));
     if (err == 0)

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,6 +147,65 @@ APPLY(apply_sd_range)
     struct sd_building *building = definition;
 
     return apply_range(reading, &building->sd.range, parameter);
+}
+
+/* ---- places ---- */
+
+int apply_blocks(struct reading *reading, const struct parameter *parameter,
+                 uint64_t most, uint64_t *ret_bytes)
+{
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_BYTES, &number);
+
+    if (err < 0)
+        return err;
+    if (number.is_percent || number.value < 0 || number.value > (double)most)
+        return value_error(reading, parameter, number.token,
+                           "%s=%s is not a size of 0 to %" PRIu64 " bytes",
+                           parameter->kind->name, number.token->text, most);
+    if ((uint64_t)number.value % 512 != 0 ||
+        number.value != (double)(uint64_t)number.value)
+        return value_error(reading, parameter, number.token,
+                           "%s=%s is not a multiple of 512",
+                           parameter->kind->name, number.token->text);
+    *ret_bytes = (uint64_t)number.value;
+    return 0;
+}
+
+APPLY(apply_sd_hitarea)
+{
+    struct sd_building *building = definition;
+
+    return apply_blocks(reading, parameter, UINT64_C(1) << 60,
+                        &building->sd.hit_area);
+}
+
+APPLY(apply_sd_offset)
+{
+    struct sd_building *building = definition;
+
+    return apply_blocks(reading, parameter, UINT64_C(1) << 60,
+                        &building->sd.offset);
+}
+
+APPLY(apply_sd_align)
+{
+    struct sd_building *building = definition;
+    uint64_t bytes;
+    int err = apply_blocks(reading, parameter, 256u << 20, &bytes);
+
+    if (err < 0)
+        return err;
+    building->sd.align = (uint32_t)bytes;
+    building->sd.align_place = parameter->place;
+    return 0;
+}
+
+APPLY(apply_sd_overwrite)
+{
+    struct sd_building *building = definition;
+
+    return value_yes(reading, parameter, &building->sd.overwrite);
 }
 
 /* ---- names that count ---- */

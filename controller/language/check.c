@@ -283,11 +283,112 @@ static void check_run(struct reading *reading, struct definition_rd *rd)
                             "rd=%s has neither wd= nor sd=: there is nothing "
                             "to do",
                             rd->name);
+    if (rd->stop_curve_ns > 0 && rd->rate_count > 0 &&
+        rd->rates[0].kind != DEFINITION_RATE_CURVE)
+        language_report_add(reading->report, LANGUAGE_WARNING, &rd->place, NULL,
+                            "rd=%s: stopcurve= has no effect without "
+                            "iorate=curve",
+                            rd->name);
     if (rd->curve_count > 0 && rd->rate_count > 0 &&
         rd->rates[0].kind != DEFINITION_RATE_CURVE)
         language_report_add(reading->report, LANGUAGE_WARNING, &rd->place, NULL,
                             "rd=%s: curve= has no effect without iorate=curve",
                             rd->name);
+}
+
+/* ---- workloads ---- */
+
+/* (min,max,align): places and lengths step alike (vdbench). */
+static void check_steps(struct reading *reading, const struct definition_wd *wd)
+{
+    const struct definitions *d = reading->definitions;
+
+    for (uint32_t i = 0; i < wd->sds.count && wd->size_step > 0; i++)
+        for (uint32_t k = 0; k < d->sd_count; k++) {
+            const struct definition_sd *sd = &d->sds[k];
+
+            if (!definitions_match(wd->sds.items[i].text, sd->name) ||
+                sd->align == 0 || sd->align == wd->size_step)
+                continue;
+            language_report_add(reading->report, LANGUAGE_ERROR,
+                                &wd->size_place, NULL,
+                                "wd=%s: xfersize=(min,max,align) steps by %u, "
+                                "but sd=%s has align=%u",
+                                wd->name, wd->size_step, sd->name, sd->align);
+            return;
+        }
+}
+
+static void check_workload(struct reading *reading,
+                           const struct definition_wd *wd)
+{
+    const char *idle = NULL;
+
+    check_steps(reading, wd);
+    if (wd->seek_percent == 100 && wd->streams > 0)
+        idle = "streams=";
+    else if (wd->seek_percent == 100 && wd->stride_max > 0)
+        idle = "stride=";
+    if (idle != NULL)
+        language_report_add(reading->report, LANGUAGE_WARNING, &wd->place, NULL,
+                            "wd=%s: %s has no effect where every request goes "
+                            "elsewhere; give seekpct=seq",
+                            wd->name, idle);
+    if (wd->threads > 0 && !reading->definitions->general.concatenate)
+        language_report_add(reading->report, LANGUAGE_ERROR, &wd->place,
+                            "threads= belongs to sd=, or to rd=",
+                            "wd=%s: threads= goes with concatenatesds=yes only",
+                            wd->name);
+}
+
+/* ---- concatenatesds= ---- */
+
+static bool loops_threads(const struct definition_rd *rd)
+{
+    for (uint32_t i = 0; i < rd->loop_count; i++)
+        if (rd->loops[i].kind == LOOP_THREADS)
+            return true;
+    return false;
+}
+
+static void check_concatenated(struct reading *reading)
+{
+    const struct definitions *d = reading->definitions;
+
+    for (uint32_t i = 0; i < d->sd_count; i++)
+        if (d->sds[i].offset > 0 || d->sds[i].align > 0 ||
+            d->sds[i].range.given)
+            language_report_add(reading->report, LANGUAGE_ERROR,
+                                &d->sds[i].place, NULL,
+                                "sd=%s: offset=, align= and range= do not go "
+                                "with concatenatesds=yes",
+                                d->sds[i].name);
+    for (uint32_t i = 0; i < d->wd_count; i++) {
+        const struct definition_wd *wd = &d->wds[i];
+
+        if (wd->read_hit_percent > 0 || wd->write_hit_percent > 0)
+            language_report_add(reading->report, LANGUAGE_ERROR, &wd->place,
+                                NULL,
+                                "wd=%s: rhpct= and whpct= do not go with "
+                                "concatenatesds=yes",
+                                wd->name);
+        if (wd->seek_percent < 100)
+            language_report_add(reading->report, LANGUAGE_UNSUPPORTED,
+                                &d->general.concatenate_place, NULL,
+                                "concatenatesds=yes with sequential work "
+                                "(wd=%s)",
+                                wd->name);
+    }
+    for (uint32_t i = 0; i < d->rd_count; i++)
+        for (uint32_t k = 0; k < d->wd_count; k++)
+            if (!loops_threads(&d->rds[i]) && d->wds[k].threads == 0) {
+                language_report_add(reading->report, LANGUAGE_ERROR,
+                                    &d->wds[k].place, NULL,
+                                    "with concatenatesds=yes, wd=%s or its rd= "
+                                    "must have threads=",
+                                    d->wds[k].name);
+                return;
+            }
 }
 
 void check_definitions(struct reading *reading)
@@ -301,6 +402,10 @@ void check_definitions(struct reading *reading)
     check_twice(reading, &all.wds);
     check_twice(reading, &all.rds);
     check_references(reading, &all);
+    for (uint32_t i = 0; i < d->wd_count; i++)
+        check_workload(reading, &d->wds[i]);
+    if (d->general.concatenate)
+        check_concatenated(reading);
     for (uint32_t i = 0; i < d->rd_count; i++)
         check_run(reading, (struct definition_rd *)&d->rds[i]);
     if (d->rd_count == 0 && reading->report->errors == 0 &&

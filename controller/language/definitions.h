@@ -62,6 +62,21 @@ struct definition_open {
     struct language_place place;
 };
 
+/* drive=(model=..., serial=..., size=..., count=...): drives by what they are;
+ * texts may begin and end in '*'.  NULL and 0: anything. */
+struct definition_select {
+    bool given;
+    const char *model;
+    const char *serial;
+    const char *wwn;
+    const char *by_id;
+    const char *name;
+    uint64_t size_min;
+    uint64_t size_max;
+    uint32_t count; /* of each host; 0: all */
+    struct language_place place;
+};
+
 struct definition_sd {
     const char *name;
     struct language_place place;
@@ -72,11 +87,22 @@ struct definition_sd {
     uint32_t threads;
     struct definition_open open;
     struct definition_range range;
+    uint64_t hit_area; /* bytes */
+    uint64_t offset;
+    uint32_t align; /* 0: as large as the transfer */
+    struct language_place align_place;
+    bool overwrite;
 };
 
 struct definition_size {
     uint32_t bytes;
     double percent; /* all together 100 */
+};
+
+enum definition_seek {
+    DEFINITION_SEEK_UNIFORM,
+    DEFINITION_SEEK_POISSON,
+    DEFINITION_SEEK_BAND,
 };
 
 struct definition_wd {
@@ -86,6 +112,8 @@ struct definition_wd {
     struct definition_names hosts; /* none: all */
     const struct definition_size *sizes;
     uint32_t size_count;
+    uint32_t size_step; /* (min,max,align): sizes are the least and the most */
+    struct language_place size_place;
     double read_percent;
     double seek_percent; /* 0 sequential .. 100 random */
     bool end_at_eof;
@@ -93,6 +121,18 @@ struct definition_wd {
     struct language_place skew_place;
     struct definition_range range;
     struct definition_open open;
+    double read_hit_percent;
+    double write_hit_percent;
+    uint64_t stride_min;
+    uint64_t stride_max;
+    uint32_t streams; /* 0: not given */
+    enum definition_seek seek;
+    double poisson_mid;
+    bool starts_anywhere;
+    uint32_t priority; /* 0: none */
+    double rate;       /* its own; 0: its share of the run's */
+    struct language_place rate_place;
+    uint32_t threads; /* with concatenatesds=; 0: not given */
 };
 
 enum definition_loop_kind {
@@ -121,6 +161,7 @@ enum definition_rate_kind {
     DEFINITION_RATE_CURVE,
     DEFINITION_RATE_FIXED,
     DEFINITION_RATE_OBSERVED, /* per cent */
+    DEFINITION_RATE_BYTES,    /* bytes a second */
 };
 
 struct definition_rate {
@@ -132,6 +173,25 @@ enum definition_arrival {
     DEFINITION_EXPONENTIAL,
     DEFINITION_UNIFORM,
     DEFINITION_DETERMINISTIC,
+};
+
+/* One step of distribution=variable. */
+struct definition_step {
+    double rate;
+    uint64_t duration_ns;
+};
+
+/* maxdata= and the like. */
+enum definition_data {
+    DATA_ALL,
+    DATA_READ,
+    DATA_WRITTEN,
+    DATA_KINDS,
+};
+
+struct definition_max {
+    double value; /* 0: none; up to 100: times all sds together, else bytes */
+    struct language_place place;
 };
 
 /* Which sds an rd takes, beside a list of names. */
@@ -161,12 +221,43 @@ struct definition_rd {
     struct language_place interval_place;
     struct language_place warmup_place;
     enum definition_arrival arrival;
+    bool variable; /* the rates are pairs of rate and seconds, until checked */
+    bool spike;
+    const struct definition_step *steps;
+    uint32_t step_count;
+    struct definition_max max[DATA_KINDS];
+    uint64_t stop_curve_ns; /* 0: none */
+    uint32_t repeat;        /* each run so often in a row */
     struct definition_open open;
     struct definition_loop loops[LOOP_KINDS]; /* outermost first */
     uint32_t loop_count;
 };
 
+enum definition_require {
+    DEFINITION_REQUIRE_ALL,
+    DEFINITION_REQUIRE_COUNT,
+    DEFINITION_REQUIRE_PERCENT,
+};
+
+/* General parameters. */
+struct definition_general {
+    double compression; /* 1: none */
+    bool format_sds;
+    bool concatenate;
+    struct language_place concatenate_place;
+    uint64_t max_errors; /* 0: none */
+    uint64_t max_errors_span_ns;
+    uint32_t workers;
+    enum definition_require require;
+    double require_value;
+    uint64_t host_wait_ns;
+    uint32_t loops;   /* all runs so often; 0: once */
+    uint64_t loop_ns; /* or for so long */
+    struct language_place loop_place;
+};
+
 struct definitions {
+    struct definition_general general;
     const struct definition_host *hosts; /* none: the one agent there is */
     uint32_t host_count;
     const struct definition_sd *sds;

@@ -83,8 +83,10 @@ static double given_skew(const struct base *base, uint32_t *ret_without)
 
     *ret_without = 0;
     for (uint32_t i = 0; i < base->workload_count; i++) {
-        sum += base->workloads[i].wd->skew;
-        *ret_without += base->workloads[i].wd->skew == 0;
+        const struct definition_wd *wd = base->workloads[i].wd;
+
+        sum += wd->skew;
+        *ret_without += wd->skew == 0 && wd->rate == 0;
     }
     return sum;
 }
@@ -112,7 +114,7 @@ static void drop_idle_workloads(struct expansion *expansion, struct base *base)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < base->workload_count; i++) {
-        if (base->workloads[i].skew > 0) {
+        if (base->workloads[i].skew > 0 || base->workloads[i].wd->rate > 0) {
             base->workloads[kept++] = base->workloads[i];
             continue;
         }
@@ -125,6 +127,30 @@ static void drop_idle_workloads(struct expansion *expansion, struct base *base)
     base->workload_count = kept;
 }
 
+/* Workloads with rates of their own stand beside the run's rate, and leave no
+ * skew= to share (vdbench). */
+static void check_ranks(struct expansion *expansion, struct base *base)
+{
+    uint32_t ranked = 0, rated = 0;
+
+    for (uint32_t i = 0; i < base->workload_count; i++) {
+        ranked += base->workloads[i].wd->priority > 0;
+        rated += base->workloads[i].wd->rate > 0;
+    }
+    for (uint32_t i = 0; i < base->workload_count; i++) {
+        const struct definition_wd *wd = base->workloads[i].wd;
+
+        if ((ranked > 0 || rated > 0) && wd->priority == 0 && !base->failed)
+            fail(expansion, base, &wd->place,
+                 "wd=%s has no priority=, but %s has", base->workloads[i].name,
+                 ranked > 0 ? "another of its workloads"
+                            : "one of its workloads an iorate=, which");
+        if (rated > 0 && wd->skew > 0 && !base->failed)
+            fail(expansion, base, &wd->skew_place,
+                 "skew= does not go with an iorate= of wd=");
+    }
+}
+
 /* Those without skew= share the remainder (case E05). */
 static void share_skew(struct expansion *expansion, struct base *base)
 {
@@ -133,6 +159,8 @@ static void share_skew(struct expansion *expansion, struct base *base)
     double left = 100 - sum;
 
     base->skew_given = sum > 0;
+    if (without == 0 && sum == 0)
+        return; /* all have rates of their own */
     if (left < -SKEW_TOLERANCE || (without == 0 && left > SKEW_TOLERANCE)) {
         report_skew(expansion, base, sum, without);
         return;
@@ -142,7 +170,8 @@ static void share_skew(struct expansion *expansion, struct base *base)
     for (uint32_t i = 0; i < base->workload_count; i++) {
         double skew = base->workloads[i].wd->skew;
 
-        base->workloads[i].skew = skew > 0 ? skew : left / without;
+        if (base->workloads[i].wd->rate == 0)
+            base->workloads[i].skew = skew > 0 ? skew : left / without;
     }
     drop_idle_workloads(expansion, base);
 }
@@ -370,6 +399,8 @@ int base_build(struct expansion *expansion, struct base *base)
         err = plan_copy_place(expansion->plan, &base->rd->place, &base->place);
     if (err == 0)
         err = add_workloads(expansion, base);
+    if (err == 0 && !base->failed)
+        check_ranks(expansion, base);
     if (err == 0 && !base->failed)
         share_skew(expansion, base);
     for (uint32_t i = 0; i < base->workload_count && err == 0; i++) {

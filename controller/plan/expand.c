@@ -54,6 +54,24 @@ int plan_copy_place(struct plan *plan, const struct language_place *from,
     return 0;
 }
 
+uint64_t plan_run_bytes(const struct plan *plan, const struct plan_run *run)
+{
+    const char *before = "";
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < run->target_count; i++) {
+        const struct plan_target *target =
+            &plan->targets[run->targets[i].target];
+
+        if (target->size_bytes == 0)
+            return 0;
+        if (strcmp(target->sd, before) != 0)
+            sum += target->size_bytes;
+        before = target->sd;
+    }
+    return sum;
+}
+
 uint64_t plan_total_ns(const struct plan *plan)
 {
     uint64_t total = 0;
@@ -213,7 +231,55 @@ static uint64_t count_runs(const struct definitions *definitions,
     if (rd->spread == SPREAD_SETS)
         runs = times(runs, (definitions->sd_count + rd->spread_size - 1) /
                                rd->spread_size);
+    runs = times(runs, rd->repeat);
     return runs;
+}
+
+/* loop=: all runs so often, or until so much time has passed. */
+static int repeat_all(struct expansion *expansion)
+{
+    const struct definition_general *general = &expansion->definitions->general;
+    struct plan *plan = expansion->plan;
+    uint64_t once_ns = plan_total_ns(plan);
+    uint64_t loops = general->loops > 0 ? general->loops : 1;
+    uint32_t count = plan->run_count;
+    struct plan_run *runs;
+
+    plan->distinct_runs = count;
+    if (general->loop_ns > 0 && once_ns > 0)
+        loops = (general->loop_ns + once_ns - 1) / once_ns;
+    if (loops <= 1 || count == 0)
+        return 0;
+    if (loops * count > PLAN_RUNS_MAX) {
+        language_report_add(
+            expansion->report, LANGUAGE_ERROR,
+            general->loop_place.file != NULL ? &general->loop_place : NULL,
+            NULL, "with loop= the campaign has more than %u runs",
+            PLAN_RUNS_MAX);
+        return 0;
+    }
+    runs = ARENA_ARRAY(plan->arena, loops * count, struct plan_run);
+    if (runs == NULL)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < loops; i++)
+        memcpy(&runs[i * count], plan->runs, count * sizeof(*runs));
+    plan->runs = runs;
+    plan->run_count = (uint32_t)(loops * count);
+    return 0;
+}
+
+static void take_general(struct expansion *expansion)
+{
+    const struct definition_general *general = &expansion->definitions->general;
+    struct plan *plan = expansion->plan;
+
+    plan->workers = general->workers;
+    plan->format_files = general->format_sds;
+    plan->max_errors = general->max_errors;
+    plan->max_errors_span_ns = general->max_errors_span_ns;
+    plan->require = (enum plan_require)general->require;
+    plan->require_value = general->require_value;
+    plan->host_wait_ns = general->host_wait_ns;
 }
 
 static bool fits(struct expansion *expansion)
@@ -337,8 +403,11 @@ static int expand_all(struct expansion *expansion)
         return -EINVAL;
     for (uint32_t i = 0; i < definitions->rd_count && err == 0; i++)
         err = expand_rd(expansion, &definitions->rds[i]);
+    if (err == 0)
+        err = repeat_all(expansion);
     if (err < 0)
         return err;
+    take_general(expansion);
     note_transfers(expansion);
     if (expansion->report->errors == 0) {
         warn_unused(expansion);

@@ -56,6 +56,10 @@ struct loop_values {
     uint32_t threads;
     double read_percent;
     double seek_percent; /* LOOP_EOF: sequential to the end */
+    double read_hit_percent;
+    double write_hit_percent;
+    uint64_t hit_area;
+    double compression;
     char text[512];
 };
 

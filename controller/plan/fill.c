@@ -8,12 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
-bool fill_needs(const struct plan_target *target)
+bool fill_needs(const struct plan *plan, const struct plan_target *target)
 {
     const struct plan_facts *facts = &target->facts;
 
     return target->size_given && !facts->is_block && !facts->is_character &&
-           (facts->missing || facts->size_bytes < target->size_bytes);
+           (facts->missing || plan->format_files ||
+            facts->size_bytes < target->size_bytes);
 }
 
 static uint32_t count_fills(const struct plan *plan)
@@ -21,7 +22,7 @@ static uint32_t count_fills(const struct plan *plan)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < plan->target_count; i++)
-        count += fill_needs(&plan->targets[i]);
+        count += fill_needs(plan, &plan->targets[i]);
     return count;
 }
 
@@ -31,7 +32,7 @@ static uint32_t fill_transfer(const struct plan *plan)
     uint32_t transfer = FILL_TRANSFER_MAX;
 
     for (uint32_t i = 0; i < plan->target_count; i++)
-        if (fill_needs(&plan->targets[i]))
+        if (fill_needs(plan, &plan->targets[i]))
             while (plan->targets[i].size_bytes % transfer != 0)
                 transfer /= 2;
     return transfer;
@@ -69,7 +70,7 @@ static int make_targets(struct plan *plan, struct plan_run *run, uint32_t count)
     for (uint32_t i = 0; i < plan->target_count; i++) {
         struct plan_target *target = &plan->targets[i];
 
-        if (!fill_needs(target))
+        if (!fill_needs(plan, target))
             continue;
         target->written = true;
         run->targets[at] = (struct plan_run_target){

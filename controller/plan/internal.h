@@ -108,7 +108,7 @@ void regions_place(struct placing *placing);
 int fill_place(struct placing *placing) MUST_CHECK;
 
 /* Whether the fill run has to write a target. */
-bool fill_needs(const struct plan_target *target);
+bool fill_needs(const struct plan *plan, const struct plan_target *target);
 
 /* Room for one more at the end of an array in the plan's arena. */
 int plan_grow(struct plan *plan, void *array, uint32_t count,

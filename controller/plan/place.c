@@ -104,6 +104,12 @@ static void place_file(struct placing *placing, uint32_t index)
             placing_fail(placing, index, "the file is empty");
         return;
     }
+    if (placing->plan->format_files && !facts->ours) {
+        placing_fail(placing, index,
+                     "formatsds=yes would write over it, and Lockstep did not "
+                     "make it");
+        return;
+    }
     if (facts->size_bytes >= target->size_bytes)
         return;
     if (!facts->ours)
@@ -219,6 +225,41 @@ static int warn_same_device(struct placing *placing)
     return 0;
 }
 
+/* ---- one name for different drives ---- */
+
+static const char *drive_identity(const struct plan_target *target)
+{
+    return target->facts.wwn[0] != '\0' ? target->facts.wwn
+                                        : target->facts.serial;
+}
+
+/* Several hosts that see one sd must see one drive; where they do not, each
+ * host wants an sd of its own. */
+static void check_same_drive(struct placing *placing)
+{
+    const struct plan *plan = placing->plan;
+    const struct plan_target *first = NULL;
+
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        const struct plan_target *target = &plan->targets[i];
+        const char *mine = drive_identity(target);
+
+        if (first == NULL || strcmp(first->sd, target->sd) != 0 ||
+            drive_identity(first)[0] == '\0') {
+            first = target;
+            continue;
+        }
+        if (target->facts.is_block && first->facts.is_block &&
+            mine[0] != '\0' && strcmp(mine, drive_identity(first)) != 0)
+            placing_fail(placing, i,
+                         "this is the drive %s, but on host %s it is %s: one "
+                         "sd is one drive; give each host its own, as in "
+                         "sd=%s_$host,host=$host,lun=%s",
+                         mine, plan->hosts[first->host].label,
+                         drive_identity(first), target->sd, target->path);
+    }
+}
+
 /* ---- the whole ---- */
 
 int plan_place(struct plan *plan, struct language_report *report)
@@ -234,6 +275,7 @@ int plan_place(struct plan *plan, struct language_report *report)
         place_target(&placing, i);
     for (uint32_t i = 0; i < plan->run_count; i++)
         check_transfers(&placing, &plan->runs[i]);
+    check_same_drive(&placing);
     regions_place(&placing);
     err = warn_same_device(&placing);
     if (err == 0 && report->errors == errors)

@@ -128,10 +128,24 @@ struct plan_target {
     uint64_t size_bytes; /* size=, 0: all of it.  After placement: the bytes
                             that I/O stays below */
     bool size_given;     /* a missing file may be made */
+    bool overwrite;      /* overwrite=yes: what is on it may be destroyed */
     bool written;        /* by some run of the campaign, a fill included */
     uint32_t xfer_max;   /* largest transfer of the campaign on its sd */
     struct plan_facts facts;
     struct language_place place; /* of its lun= */
+};
+
+/* Where a request goes that does not follow the one before; as on the wire. */
+enum plan_seek {
+    PLAN_SEEK_UNIFORM,
+    PLAN_SEEK_POISSON, /* seekpct=poisson */
+    PLAN_SEEK_BAND,    /* hotband= */
+};
+
+/* A rate that changes with time: distribution=variable. */
+struct plan_step {
+    double rate; /* I/Os a second */
+    uint64_t duration_ns;
 };
 
 struct plan_size_share {
@@ -146,7 +160,19 @@ struct plan_workload {
     bool end_at_eof;
     const struct plan_size_share *sizes;
     uint32_t size_count;
+    uint32_t size_step; /* not 0: sizes are the least and the most, half each;
+                           any multiple of the step between them is as likely */
     double skew; /* per cent of the run's rate; all of a run's add up to 100 */
+    double rate; /* its own, iorate= of wd=; 0: its share of the run's */
+    uint32_t priority;       /* 1 goes first; 0: none */
+    double read_hit_percent; /* rhpct=, whpct= */
+    double write_hit_percent;
+    uint64_t stride_min; /* stride=, bytes */
+    uint64_t stride_max;
+    uint32_t streams; /* 0: one */
+    enum plan_seek seek;
+    double poisson_mid;
+    bool starts_anywhere; /* seekpct=seqnz */
 };
 
 /* A target in one run. */
@@ -175,12 +201,21 @@ struct plan_range {
 struct plan_cell {
     uint32_t workload; /* index into plan_run.workloads */
     uint32_t target;   /* index into plan_run.targets */
-    double share;      /* of the run's rate; all cells of a run add up to 1 */
+    double share;      /* of the run's rate; all cells of a run add up to 1.
+                          Of a workload with a rate of its own: of that rate */
     struct plan_range range;
     uint32_t slice;
     uint32_t slices; /* 1: not cut */
     uint64_t low;    /* region in bytes; high 0: unknown before placement */
     uint64_t high;
+    uint64_t wrap_low; /* the part of range= beyond the end; 0, 0: none */
+    uint64_t wrap_high;
+    uint64_t shift;    /* offset=: places are shift + n x grain */
+    uint32_t align;    /* the grain of places; 0: the largest transfer */
+    uint64_t hit_area; /* hitarea=; 0: not used.  After placement from `low` */
+    double band_low;   /* hotband=: which part of the band this is, 0 .. 1 */
+    double band_high;
+    bool idle; /* nothing of a band or of concatenated sds lies here */
 };
 
 struct plan_run {
@@ -194,7 +229,18 @@ struct plan_run {
     uint64_t elapsed_ns;  /* measured part; 0 for a fill */
     uint64_t warmup_ns;
     uint64_t interval_ns;
-    uint64_t pause_ns; /* before the run */
+    uint64_t pause_ns;             /* before the run */
+    const struct plan_step *steps; /* NULL: the rate stays */
+    uint32_t step_count;
+    bool spike;
+    bool concatenated;      /* the sds of a workload are one large one */
+    double compression;     /* compratio=; 1: none */
+    uint64_t stop_curve_ns; /* a point above it ends the curve; 0: none */
+    /* Merged bytes, warm-up not counted, after which it ends; 0: none. */
+    uint64_t max_bytes;
+    uint64_t max_bytes_read;
+    uint64_t max_bytes_written;
+    double max_ratio[3]; /* the same as a multiple of all sds, until placed */
     struct plan_workload *workloads;
     uint32_t workload_count;
     struct plan_run_target *targets;
@@ -210,6 +256,13 @@ struct plan_run {
     struct language_place place; /* of its rd= */
 };
 
+/* How much of a run's hosts must take part: require=. */
+enum plan_require {
+    PLAN_REQUIRE_ALL,
+    PLAN_REQUIRE_COUNT,
+    PLAN_REQUIRE_PERCENT,
+};
+
 struct plan {
     struct plan_host *hosts;
     uint32_t host_count;
@@ -217,7 +270,15 @@ struct plan {
     uint32_t target_count;
     struct plan_run *runs;
     uint32_t run_count;
-    struct arena *arena; /* plan_free()'s */
+    uint32_t distinct_runs;      /* those behind are the same again (loop=) */
+    uint32_t workers;            /* workers=; 0: as agents are configured */
+    bool format_files;           /* formatsds=yes: fill files that are there */
+    uint64_t max_errors;         /* data_errors=; 0: none */
+    uint64_t max_errors_span_ns; /* within so long; 0: altogether */
+    enum plan_require require;   /* hosts that must take part in a run */
+    double require_value;
+    uint64_t host_wait_ns; /* 0: as the controller is configured */
+    struct arena *arena;   /* plan_free()'s */
 };
 
 /*
@@ -248,6 +309,17 @@ int plan_place(struct plan *plan, struct language_report *report) MUST_CHECK;
  * the next 10.  Never below 10.
  */
 uint64_t plan_round_rate(double observed_iops, double percent);
+
+/* I/Os a second of a cell where the run asks for `run_rate`; 0: as many as go.
+ */
+double plan_cell_rate(const struct plan_run *run, const struct plan_cell *cell,
+                      double run_rate);
+
+/* Bytes of a request of the workload, in the mean. */
+double plan_workload_bytes(const struct plan_workload *workload);
+
+/* Bytes of all sds of a run, each counted once; 0 where one is not known. */
+uint64_t plan_run_bytes(const struct plan *plan, const struct plan_run *run);
 
 /* Pauses, warm-ups and measured times of all runs; fills count as 0. */
 uint64_t plan_total_ns(const struct plan *plan);

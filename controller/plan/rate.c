@@ -25,6 +25,23 @@ uint64_t plan_round_rate(double observed_iops, double percent)
     return rate < 10 ? 10 : rate;
 }
 
+double plan_cell_rate(const struct plan_run *run, const struct plan_cell *cell,
+                      double run_rate)
+{
+    const struct plan_workload *workload = &run->workloads[cell->workload];
+
+    return (workload->rate > 0 ? workload->rate : run_rate) * cell->share;
+}
+
+double plan_workload_bytes(const struct plan_workload *workload)
+{
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < workload->size_count; i++)
+        bytes += workload->sizes[i].bytes * workload->sizes[i].percent / 100;
+    return bytes;
+}
+
 void plan_text_rate(const struct plan_rate *rate, char *text, size_t size)
 {
     switch (rate->kind) {

@@ -10,6 +10,8 @@
 #include "controller/plan/internal.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 static uint64_t round_down(uint64_t value, uint64_t grain)
 {
@@ -35,14 +37,70 @@ static void cut_slice(struct plan_cell *cell, uint64_t grain)
     cell->low = low;
 }
 
-static void place_cell(struct placing *placing, const struct plan_run *run,
-                       struct plan_cell *cell)
+static void fail_small(struct placing *placing, const struct plan_run *run,
+                       const struct plan_cell *cell)
 {
     uint32_t index = run->targets[cell->target].target;
     const struct plan_target *target = &placing->plan->targets[index];
+
+    placing_fail(placing, index,
+                 "too small: %s of %" PRIu64 " bytes for wd=%s, whose "
+                 "largest transfer is %u%s",
+                 cell->slices > 1 ? "its slice" : "a region",
+                 cell->high > cell->low ? cell->high - cell->low : 0,
+                 run->workloads[cell->workload].name, target->xfer_max,
+                 target->facts.is_block
+                     ? " (the first is never touched on a device)"
+                     : "");
+}
+
+/* The part of range= beyond the end: from the beginning on. */
+static void place_wrap(struct plan_cell *cell, uint64_t size, uint64_t grain,
+                       bool is_block)
+{
+    uint64_t low = is_block ? grain : 0;
+    uint64_t high =
+        round_down(edge_bytes(cell->range.high - 100, true, size), grain);
+
+    cell->wrap_low = cell->wrap_high = 0;
+    if (!cell->range.high_is_percent || cell->range.high <= 100)
+        return;
+    if (high > cell->low)
+        high = cell->low;
+    if (high < low + grain)
+        return;
+    cell->wrap_low = low;
+    cell->wrap_high = high;
+}
+
+/* hitarea= in whole transfers, with something left beside it. */
+static void place_hits(struct placing *placing, const struct plan_run *run,
+                       struct plan_cell *cell, uint64_t grain)
+{
+    const struct plan_workload *workload = &run->workloads[cell->workload];
+    uint32_t index = run->targets[cell->target].target;
+    uint64_t bytes = (cell->hit_area + grain - 1) / grain * grain;
+
+    if (workload->read_hit_percent <= 0 && workload->write_hit_percent <= 0)
+        return;
+    cell->hit_area = bytes;
+    if (cell->high - cell->low < bytes + grain)
+        placing_fail(placing, index,
+                     "too small: a hitarea= of %" PRIu64 " bytes in a region "
+                     "of %" PRIu64 " for wd=%s",
+                     bytes, cell->high - cell->low, workload->name);
+}
+
+static void place_cell(struct placing *placing, const struct plan_run *run,
+                       struct plan_cell *cell)
+{
+    const struct plan_workload *workload = &run->workloads[cell->workload];
+    uint32_t index = run->targets[cell->target].target;
+    const struct plan_target *target = &placing->plan->targets[index];
     const struct plan_range *range = &cell->range;
-    uint64_t size = target->size_bytes;
     uint64_t grain = target->xfer_max;
+    uint64_t size =
+        target->size_bytes > cell->shift ? target->size_bytes - cell->shift : 0;
 
     if (!range->high_is_percent && range->high > (double)size) {
         placing_fail(placing, index,
@@ -57,33 +115,241 @@ static void place_cell(struct placing *placing, const struct plan_run *run,
         cell->high = round_down(cell->high, grain);
     if (target->facts.is_block && cell->low == 0)
         cell->low = grain;
+    place_wrap(cell, size, grain, target->facts.is_block);
     if (cell->high > cell->low && cell->slices > 1)
         cut_slice(cell, grain);
-    if (cell->high < cell->low || cell->high - cell->low < grain)
+    if (cell->high < cell->low || cell->high - cell->low < grain) {
+        fail_small(placing, run, cell);
+        return;
+    }
+    if (workload->streams > 1 &&
+        (cell->high - cell->low) / workload->streams < grain)
         placing_fail(placing, index,
-                     "too small: %s of %" PRIu64 " bytes for wd=%s, whose "
-                     "largest transfer is %u%s",
-                     cell->slices > 1 ? "its slice" : "a region",
-                     cell->high > cell->low ? cell->high - cell->low : 0,
-                     run->workloads[cell->workload].name, target->xfer_max,
-                     target->facts.is_block
-                         ? " (the first is never touched on a device)"
-                         : "");
+                     "too small: %u streams of wd=%s in %" PRIu64 " bytes",
+                     workload->streams, workload->name, cell->high - cell->low);
+    place_hits(placing, run, cell, grain);
+    cell->low += cell->shift;
+    cell->high += cell->shift;
+    if (cell->wrap_high > 0) {
+        cell->wrap_low += cell->shift;
+        cell->wrap_high += cell->shift;
+    }
+}
+
+/* ---- several sds as one ---- */
+
+static uint64_t cell_bytes(const struct placing *placing,
+                           const struct plan_run *run,
+                           const struct plan_cell *cell)
+{
+    return placing->plan->targets[run->targets[cell->target].target].size_bytes;
+}
+
+/* Whether the cell before has the same sd, on another host. */
+static bool is_same_sd(const struct placing *placing,
+                       const struct plan_run *run, const struct plan_cell *a,
+                       const struct plan_cell *b)
+{
+    const struct plan_target *targets = placing->plan->targets;
+
+    return strcmp(targets[run->targets[a->target].target].sd,
+                  targets[run->targets[b->target].target].sd) == 0;
+}
+
+/* Bytes of a workload's sds, each counted once. */
+static uint64_t band_bytes(const struct placing *placing,
+                           const struct plan_run *run, uint32_t workload)
+{
+    const struct plan_cell *before = NULL;
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        const struct plan_cell *cell = &run->cells[i];
+
+        if (cell->workload != workload)
+            continue;
+        if (before == NULL || !is_same_sd(placing, run, before, cell))
+            sum += cell_bytes(placing, run, cell);
+        before = cell;
+    }
+    return sum;
+}
+
+/* How many hosts a cell's sd has in the workload. */
+static uint32_t hosts_of(const struct placing *placing,
+                         const struct plan_run *run, const struct plan_cell *of)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < run->cell_count; i++)
+        count += run->cells[i].workload == of->workload &&
+                 is_same_sd(placing, run, &run->cells[i], of);
+    return count;
+}
+
+/*
+ * The part of a band [low, high) that lies on a cell whose sd begins at
+ * `begin`.  Density falls as 1/sqrt(x), so the part's share is the difference
+ * of the edges' square roots.
+ */
+static void cut_band(struct placing *placing, const struct plan_run *run,
+                     struct plan_cell *cell, uint64_t begin,
+                     const uint64_t band[2])
+{
+    const struct plan_target *target =
+        &placing->plan->targets[run->targets[cell->target].target];
+    uint64_t grain = target->xfer_max;
+    uint64_t end = begin + target->size_bytes;
+    uint64_t low = band[0] > begin ? band[0] : begin;
+    uint64_t high = band[1] < end ? band[1] : end;
+    double width = (double)(band[1] - band[0]);
+
+    cell->idle = high <= low;
+    if (!cell->idle) {
+        cell->band_low = (double)(low - band[0]) / width;
+        cell->band_high = (double)(high - band[0]) / width;
+        cell->low = round_down(low - begin, grain);
+        cell->high =
+            high == end ? target->size_bytes : round_down(high - begin, grain);
+        if (target->facts.is_block && cell->low == 0)
+            cell->low = grain;
+        cell->idle = cell->high < cell->low || cell->high - cell->low < grain;
+    }
+    if (cell->idle) {
+        cell->low = cell->high = 0;
+        cell->share = 0;
+        return;
+    }
+    cell->share = (sqrt(cell->band_high) - sqrt(cell->band_low)) /
+                  hosts_of(placing, run, cell);
+}
+
+/* The shares of a workload's cells add up to what they added up to before. */
+static void scale_shares(struct plan_run *run, uint32_t workload, double sum)
+{
+    double now = 0;
+
+    for (uint32_t i = 0; i < run->cell_count; i++)
+        if (run->cells[i].workload == workload)
+            now += run->cells[i].share;
+    for (uint32_t i = 0; i < run->cell_count && now > 0; i++)
+        if (run->cells[i].workload == workload)
+            run->cells[i].share *= sum / now;
+}
+
+static double sum_shares(const struct plan_run *run, uint32_t workload)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < run->cell_count; i++)
+        if (run->cells[i].workload == workload)
+            sum += run->cells[i].share;
+    return sum;
+}
+
+/* hotband=: all sds of the workload are one band. */
+static void place_band(struct placing *placing, struct plan_run *run,
+                       uint32_t workload)
+{
+    const struct plan_cell *before = NULL;
+    double sum = sum_shares(run, workload);
+    uint64_t total = band_bytes(placing, run, workload);
+    uint64_t begin = 0;
+    uint64_t band[2];
+
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        struct plan_cell *cell = &run->cells[i];
+        const struct plan_range *range = &cell->range;
+
+        if (cell->workload != workload)
+            continue;
+        if (before != NULL && !is_same_sd(placing, run, before, cell))
+            begin += cell_bytes(placing, run, before);
+        band[0] = edge_bytes(range->low, range->low_is_percent, total);
+        band[1] = edge_bytes(range->high, range->high_is_percent, total);
+        if (band[1] > band[0])
+            cut_band(placing, run, cell, begin, band);
+        before = cell;
+    }
+    scale_shares(run, workload, sum);
+}
+
+/* concatenatesds=: each sd gets as much as it is of the whole. */
+static void place_concatenated(struct placing *placing, struct plan_run *run,
+                               uint32_t workload)
+{
+    double sum = sum_shares(run, workload);
+
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        struct plan_cell *cell = &run->cells[i];
+
+        if (cell->workload == workload)
+            cell->share =
+                (double)(cell->high - cell->low) / hosts_of(placing, run, cell);
+    }
+    scale_shares(run, workload, sum);
+}
+
+/* threads= of concatenated sds, by the shares of their targets; at least one
+ * each. */
+static void share_threads(struct plan_run *run)
+{
+    for (uint32_t i = 0; i < run->target_count; i++) {
+        struct plan_run_target *target = &run->targets[i];
+        double share = 0;
+
+        for (uint32_t k = 0; k < run->cell_count; k++)
+            if (run->cells[k].target == i)
+                share += run->cells[k].share;
+        target->threads = (uint32_t)(target->threads * share + 0.5);
+        if (target->threads == 0)
+            target->threads = 1;
+    }
+}
+
+static void place_together(struct placing *placing, struct plan_run *run)
+{
+    for (uint32_t i = 0; i < run->workload_count; i++) {
+        if (run->workloads[i].seek == PLAN_SEEK_BAND)
+            place_band(placing, run, i);
+        else if (run->concatenated)
+            place_concatenated(placing, run, i);
+    }
+}
+
+/* maxdata= as a multiple of all sds of the run, each counted once. */
+static void place_limits(struct placing *placing, struct plan_run *run)
+{
+    uint64_t *bytes[] = {&run->max_bytes, &run->max_bytes_read,
+                         &run->max_bytes_written};
+    uint64_t total = plan_run_bytes(placing->plan, run);
+
+    for (size_t i = 0; i < ARRAY_LENGTH(bytes); i++)
+        if (run->max_ratio[i] > 0)
+            *bytes[i] = (uint64_t)(run->max_ratio[i] * (double)total);
 }
 
 void regions_place(struct placing *placing)
 {
     struct plan *plan = placing->plan;
     const struct plan_cell *before = NULL;
+    const struct plan_run_target *targets = NULL;
 
     for (uint32_t i = 0; i < plan->run_count; i++) {
         struct plan_run *run = &plan->runs[i];
 
-        if (run->cells == before)
-            continue; /* shared with the run before */
+        place_limits(placing, run);
+        if (i >= plan->distinct_runs)
+            continue; /* a repetition: what follows is shared */
+        if (run->cells != before)
+            for (uint32_t k = 0; k < run->cell_count; k++)
+                if (!placing->failed[run->targets[run->cells[k].target].target])
+                    place_cell(placing, run, &run->cells[k]);
+        if (run->cells != before)
+            place_together(placing, run);
+        if (run->concatenated && run->targets != targets)
+            share_threads(run);
         before = run->cells;
-        for (uint32_t k = 0; k < run->cell_count; k++)
-            if (!placing->failed[run->targets[run->cells[k].target].target])
-                place_cell(placing, run, &run->cells[k]);
+        targets = run->targets;
     }
 }

@@ -38,11 +38,19 @@ static void set_value(struct loop_values *values,
         values->seek_percent = value;
         break;
     case LOOP_RHPCT:
+        values->read_hit_percent = value;
+        break;
     case LOOP_WHPCT:
+        values->write_hit_percent = value;
+        break;
     case LOOP_HITAREA:
+        values->hit_area = (uint64_t)value;
+        break;
     case LOOP_COMPRATIO:
+        values->compression = value;
+        break;
     case LOOP_KINDS:
-        break; /* shown only */
+        break;
     }
 }
 
@@ -52,11 +60,12 @@ static void take_values(const struct definition_rd *rd, const uint32_t *at,
 {
     size_t used = 0;
 
-    values->xfersize = 0;
-    values->threads = 0;
-    values->read_percent = LOOP_UNSET;
-    values->seek_percent = LOOP_UNSET;
-    values->text[0] = '\0';
+    *values = (struct loop_values){
+        .read_percent = LOOP_UNSET,
+        .seek_percent = LOOP_UNSET,
+        .read_hit_percent = LOOP_UNSET,
+        .write_hit_percent = LOOP_UNSET,
+    };
     for (uint32_t i = 0; i < rd->loop_count; i++) {
         const struct definition_loop *loop = &rd->loops[i];
         double value = loop->values[at[i]];
@@ -126,6 +135,32 @@ static int copy_sizes(struct plan *plan, const struct definition_wd *wd,
     return 0;
 }
 
+/* What is out of the ordinary; a loop over seekpct= ends what it replaces. */
+static void shape_workload(const struct definition_wd *wd,
+                           const struct loop_values *values,
+                           struct plan_workload *workload)
+{
+    bool seek_looped = values->seek_percent != LOOP_UNSET;
+
+    workload->size_step = values->xfersize > 0 ? 0 : wd->size_step;
+    workload->rate = wd->rate;
+    workload->priority = wd->priority;
+    workload->read_hit_percent = values->read_hit_percent != LOOP_UNSET
+                                     ? values->read_hit_percent
+                                     : wd->read_hit_percent;
+    workload->write_hit_percent = values->write_hit_percent != LOOP_UNSET
+                                      ? values->write_hit_percent
+                                      : wd->write_hit_percent;
+    workload->stride_min = wd->stride_min;
+    workload->stride_max = wd->stride_max;
+    workload->streams = wd->streams;
+    workload->poisson_mid = wd->poisson_mid;
+    workload->seek = (enum plan_seek)wd->seek;
+    if (seek_looped && wd->seek == DEFINITION_SEEK_POISSON)
+        workload->seek = PLAN_SEEK_UNIFORM;
+    workload->starts_anywhere = wd->starts_anywhere && !seek_looped;
+}
+
 static int make_workloads(struct expansion *expansion, const struct base *base,
                           const struct loop_values *values,
                           struct plan_run *run)
@@ -149,15 +184,19 @@ static int make_workloads(struct expansion *expansion, const struct base *base,
         workload->read_percent = read_percent(wd, values);
         workload->seek_percent = seek_percent(wd, values);
         workload->end_at_eof = ends_at_eof(wd, values);
+        shape_workload(wd, values, workload);
     }
     return 0;
 }
 
 /* ---- targets ---- */
 
-static uint32_t sd_threads(const struct expansion *expansion, uint32_t sd,
+static uint32_t sd_threads(const struct expansion *expansion,
+                           const struct base *base, uint32_t sd,
                            const struct loop_values *values)
 {
+    if (values->threads == 0 && expansion->definitions->general.concatenate)
+        return base->workloads[0].wd->threads;
     return values->threads > 0 ? values->threads
                                : expansion->definitions->sds[sd].threads;
 }
@@ -173,6 +212,7 @@ static uint32_t threads_part(uint32_t threads, uint32_t part, uint32_t parts)
 static int make_targets(struct expansion *expansion, const struct base *base,
                         const struct loop_values *values, struct plan_run *run)
 {
+    bool concatenated = expansion->definitions->general.concatenate;
     struct plan *plan = expansion->plan;
 
     run->targets =
@@ -185,8 +225,11 @@ static int make_targets(struct expansion *expansion, const struct base *base,
 
         run->targets[i] = (struct plan_run_target){
             .target = from->target,
-            .threads = threads_part(sd_threads(expansion, from->sd, values),
-                                    from->part, from->parts),
+            .threads = concatenated
+                           ? sd_threads(expansion, base, from->sd, values)
+                           : threads_part(
+                                 sd_threads(expansion, base, from->sd, values),
+                                 from->part, from->parts),
             .open_flags = from->open_flags,
         };
         plan->targets[from->target].open_flags |= from->open_flags;
@@ -222,7 +265,7 @@ static struct plan_range make_range(const struct definition_wd *wd,
 }
 
 static int make_cells(struct expansion *expansion, const struct base *base,
-                      struct plan_run *run)
+                      const struct loop_values *values, struct plan_run *run)
 {
     uint32_t counts[RUN_WORKLOADS_MAX] = {0};
 
@@ -236,14 +279,23 @@ static int make_cells(struct expansion *expansion, const struct base *base,
     for (uint32_t i = 0; i < base->cell_count; i++) {
         const struct base_cell *from = &base->cells[i];
         const struct base_workload *workload = &base->workloads[from->workload];
-        uint32_t sd = base->targets[from->target].sd;
+        const struct definition_sd *sd =
+            &expansion->definitions->sds[base->targets[from->target].sd];
         bool sequential = run->workloads[from->workload].seek_percent == 0;
 
         run->cells[i] = (struct plan_cell){
             .workload = from->workload,
             .target = from->target,
-            .share = workload->skew / 100 / counts[from->workload],
-            .range = make_range(workload->wd, &expansion->definitions->sds[sd]),
+            .share = (workload->wd->rate > 0 ? 1 : workload->skew / 100) /
+                     counts[from->workload],
+            .range = make_range(workload->wd, sd),
+            .shift = sd->offset,
+            .align = sd->align > 0 ? sd->align
+                     : values->xfersize > 0
+                         ? 0
+                         : base->workloads[from->workload].wd->size_step,
+            .hit_area = values->hit_area > 0 ? values->hit_area : sd->hit_area,
+            .band_high = 1,
             .slice = sequential ? from->slice : 0,
             .slices = sequential ? from->slices : 1,
         };
@@ -340,12 +392,12 @@ static const char *threads_text(struct expansion *expansion,
                                 const struct loop_values *values,
                                 const char *before)
 {
-    uint32_t threads = sd_threads(expansion, base->targets[0].sd, values);
+    uint32_t threads = sd_threads(expansion, base, base->targets[0].sd, values);
     char text[32];
 
     (void)snprintf(text, sizeof(text), "%u", threads);
     for (uint32_t i = 1; i < base->target_count; i++)
-        if (sd_threads(expansion, base->targets[i].sd, values) != threads)
+        if (sd_threads(expansion, base, base->targets[i].sd, values) != threads)
             text[0] = '\0';
     return keep_text(expansion, text, before);
 }
@@ -391,7 +443,18 @@ static bool is_same_work(const struct loop_values *a,
                          const struct loop_values *b)
 {
     return a->xfersize == b->xfersize && a->read_percent == b->read_percent &&
-           a->seek_percent == b->seek_percent;
+           a->seek_percent == b->seek_percent &&
+           a->read_hit_percent == b->read_hit_percent &&
+           a->write_hit_percent == b->write_hit_percent;
+}
+
+/* Hits have regions of their own. */
+static bool is_same_place(const struct loop_values *a,
+                          const struct loop_values *b)
+{
+    return a->seek_percent == b->seek_percent && a->hit_area == b->hit_area &&
+           a->read_hit_percent == b->read_hit_percent &&
+           a->write_hit_percent == b->write_hit_percent;
 }
 
 /* Fills what all rates of one combination share. */
@@ -415,12 +478,15 @@ static int make_template(struct expansion *expansion, const struct base *base,
     } else if (err == 0) {
         err = make_targets(expansion, base, values, run);
     }
-    if (err == 0 && again && before->seek_percent == values->seek_percent) {
+    if (err == 0 && again && is_same_place(before, values)) {
         run->cells = expansion->last.cells;
         run->cell_count = expansion->last.cell_count;
     } else if (err == 0) {
-        err = make_cells(expansion, base, run);
+        err = make_cells(expansion, base, values, run);
     }
+    run->compression = values->compression > 0
+                           ? values->compression
+                           : expansion->definitions->general.compression;
     if (err == 0)
         err = make_texts(expansion, base, values, run);
     expansion->last = *run;
@@ -461,6 +527,31 @@ static int add_run(struct expansion *expansion, const struct base *base,
     return 0;
 }
 
+/* repeat=: the same run several times in a row. */
+static int add_repeated(struct expansion *expansion, const struct base *base,
+                        struct plan_run *run, enum plan_rate_kind kind,
+                        double value)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < base->rd->repeat && err == 0; i++)
+        err = add_run(expansion, base, run, kind, value);
+    return err;
+}
+
+/* 100MiB/s as I/Os a second. */
+static double rate_of_bytes(const struct plan_run *run, double bytes)
+{
+    double each = 0, skew = 0;
+
+    for (uint32_t i = 0; i < run->workload_count; i++) {
+        each +=
+            plan_workload_bytes(&run->workloads[i]) * run->workloads[i].skew;
+        skew += run->workloads[i].skew;
+    }
+    return each > 0 ? bytes * skew / each : bytes;
+}
+
 static int add_curve(struct expansion *expansion, const struct base *base,
                      struct plan_run *run)
 {
@@ -469,6 +560,7 @@ static int add_curve(struct expansion *expansion, const struct base *base,
     uint32_t count = base->rd->curve_count;
     int err = add_run(expansion, base, run, PLAN_RATE_CURVE, 0);
 
+    run->stop_curve_ns = base->rd->stop_curve_ns;
     if (points == NULL) {
         points = usual;
         count = ARRAY_LENGTH(usual);
@@ -490,13 +582,19 @@ static int add_rates(struct expansion *expansion, const struct base *base,
         case DEFINITION_RATE_NONE:
             break;
         case DEFINITION_RATE_MAX:
-            err = add_run(expansion, base, run, PLAN_RATE_MAX, 0);
+            err = add_repeated(expansion, base, run, PLAN_RATE_MAX, 0);
             break;
         case DEFINITION_RATE_CURVE:
-            err = add_curve(expansion, base, run);
+            for (uint32_t k = 0; k < base->rd->repeat && err == 0; k++)
+                err = add_curve(expansion, base, run);
+            break;
+        case DEFINITION_RATE_BYTES:
+            err = add_repeated(expansion, base, run, PLAN_RATE_FIXED,
+                               rate_of_bytes(run, rate->value));
             break;
         case DEFINITION_RATE_FIXED:
-            err = add_run(expansion, base, run, PLAN_RATE_FIXED, rate->value);
+            err = add_repeated(expansion, base, run, PLAN_RATE_FIXED,
+                               rate->value);
             break;
         case DEFINITION_RATE_OBSERVED:
             if (expansion->plan->run_count == 0) {
@@ -507,12 +605,47 @@ static int add_rates(struct expansion *expansion, const struct base *base,
                                     base->rd->name, rate->value);
                 return 0;
             }
-            err =
-                add_run(expansion, base, run, PLAN_RATE_OBSERVED, rate->value);
+            err = add_repeated(expansion, base, run, PLAN_RATE_OBSERVED,
+                               rate->value);
             break;
         }
     }
     return err;
+}
+
+/* maxdata=: bytes, or so many times all sds of the run. */
+static void set_limits(const struct definition_rd *rd, struct plan_run *run)
+{
+    uint64_t *bytes[DATA_KINDS] = {
+        [DATA_ALL] = &run->max_bytes,
+        [DATA_READ] = &run->max_bytes_read,
+        [DATA_WRITTEN] = &run->max_bytes_written,
+    };
+
+    for (int i = 0; i < DATA_KINDS; i++)
+        if (rd->max[i].value > 100)
+            *bytes[i] = (uint64_t)rd->max[i].value;
+        else
+            run->max_ratio[i] = rd->max[i].value;
+}
+
+/* distribution=variable, once for all runs. */
+static int copy_steps(struct expansion *expansion,
+                      const struct definition_rd *rd, struct plan_run *run)
+{
+    struct plan_step *steps =
+        ARENA_ARRAY(expansion->plan->arena, rd->step_count, struct plan_step);
+
+    if (rd->step_count == 0)
+        return 0;
+    if (steps == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < rd->step_count; i++)
+        steps[i] = (struct plan_step){.rate = rd->steps[i].rate,
+                                      .duration_ns = rd->steps[i].duration_ns};
+    run->steps = steps;
+    run->step_count = rd->step_count;
+    return 0;
 }
 
 static struct plan_run empty_run(const struct base *base)
@@ -526,6 +659,7 @@ static struct plan_run empty_run(const struct base *base)
         .warmup_ns = base->rd->warmup_ns,
         .interval_ns = base->rd->interval_ns,
         .pause_ns = base->rd->pause_ns,
+        .spike = base->rd->spike,
         .place = base->place,
     };
 }
@@ -533,12 +667,17 @@ static struct plan_run empty_run(const struct base *base)
 int runs_expand(struct expansion *expansion, const struct base *base)
 {
     uint32_t at[LOOP_KINDS] = {0};
+    struct plan_run first = empty_run(base);
     struct loop_values values;
-    int err;
+    int err = copy_steps(expansion, base->rd, &first);
 
+    if (err < 0)
+        return err;
+    first.concatenated = expansion->definitions->general.concatenate;
+    set_limits(base->rd, &first);
     expansion->last_base = NULL;
     do {
-        struct plan_run run = empty_run(base);
+        struct plan_run run = first;
 
         take_values(base->rd, at, &values);
         err = make_template(expansion, base, &values, &run);

@@ -114,6 +114,7 @@ int targets_use(struct targets *targets, uint32_t sd, struct sd_site *site,
         return -ENOMEM;
     target.size_bytes = definition->size_bytes;
     target.size_given = definition->size_bytes > 0;
+    target.overwrite = definition->overwrite;
     target.facts = (struct plan_facts){
         .refusal = "", .device = "", .serial = "", .wwn = "", .model = ""};
     err = plan_copy_place(plan, &site->path->lun.place, &target.place);

@@ -156,6 +156,64 @@ START_TEST(the_slowest_rate_does_not_wrap)
 }
 END_TEST
 
+/* ---- rates that change with time ---- */
+
+static struct job *stepped(void)
+{
+    struct job *job = job_new(0, 0, 0);
+
+    ck_assert_ptr_nonnull(job);
+    ck_assert_int_eq(job_add_steps(job, 3), 0);
+    job->steps[0] = (struct job_step){10 * NS_PER_S, 100};
+    job->steps[1] = (struct job_step){5 * NS_PER_S, 1000};
+    job->steps[2] = (struct job_step){5 * NS_PER_S, 0};
+    return job;
+}
+
+/* distribution=variable: each step has its own rate, round after round. */
+START_TEST(a_profile_gives_each_step_its_rate)
+{
+    struct job *job = stepped();
+    struct arrival_profile profile;
+    struct arrival arrival;
+    uint32_t counts[3] = {0};
+    uint64_t before = 0;
+
+    ck_assert_int_eq(arrival_profile_init(&profile, job), 0);
+    arrival_init_steps(&arrival, JOB_EXPONENTIAL, 300, seed, &profile, false);
+    while (arrival_due_ns(&arrival) < 200 * NS_PER_S) {
+        uint64_t at = arrival_due_ns(&arrival) % (20 * NS_PER_S);
+
+        ck_assert_uint_ge(arrival_due_ns(&arrival), before);
+        before = arrival_due_ns(&arrival);
+        counts[at < 10 * NS_PER_S ? 0 : at < 15 * NS_PER_S ? 1 : 2]++;
+        arrival_next(&arrival);
+    }
+    /* 10 rounds: 10,000, 50,000 and none, by four deviations. */
+    ck_assert_msg(fabs(counts[0] - 10000.0) < 4 * sqrt(10000), "%u", counts[0]);
+    ck_assert_msg(fabs(counts[1] - 50000.0) < 4 * sqrt(50000), "%u", counts[1]);
+    ck_assert_uint_le(counts[2], 10); /* the instant of an edge itself */
+    arrival_profile_done(&profile);
+    job_free(job);
+}
+END_TEST
+
+START_TEST(a_spike_is_at_the_beginning_of_each_second)
+{
+    struct arrival arrival;
+    uint32_t counts[10] = {0};
+
+    arrival_init_steps(&arrival, JOB_DETERMINISTIC, 500, seed, NULL, true);
+    while (arrival_due_ns(&arrival) < 10 * NS_PER_S) {
+        ck_assert_uint_eq(arrival_due_ns(&arrival) % NS_PER_S, 0);
+        counts[arrival_due_ns(&arrival) / NS_PER_S]++;
+        arrival_next(&arrival);
+    }
+    for (int i = 0; i < 10; i++)
+        ck_assert_uint_eq(counts[i], 500);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("arrival");
@@ -170,6 +228,8 @@ int main(void)
     tcase_add_test(cases, due_times_never_go_back);
     tcase_add_test(cases, a_copy_goes_on_in_the_same_way);
     tcase_add_test(cases, the_slowest_rate_does_not_wrap);
+    tcase_add_test(cases, a_profile_gives_each_step_its_rate);
+    tcase_add_test(cases, a_spike_is_at_the_beginning_of_each_second);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }

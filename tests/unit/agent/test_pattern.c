@@ -127,6 +127,28 @@ START_TEST(stamps_stay_within_the_write)
 }
 END_TEST
 
+/* compratio=: the last part of each 4 KiB is zeros, the rest stays noise. */
+START_TEST(compression_leaves_one_part_of_each_block)
+{
+    static const double ratios[] = {0, 1, 1.5, 2, 4, 25};
+    uint8_t *bytes = malloc(SAMPLE + 1000);
+    size_t zeros = 0, all = 0;
+
+    pattern_fill(bytes, SAMPLE, seed);
+    pattern_compress(bytes, SAMPLE, ratios[_i]);
+    for (size_t i = 0; i < SAMPLE; i += PATTERN_BLOCK)
+        for (size_t j = i; j < i + PATTERN_BLOCK && j < SAMPLE; j++, all++)
+            zeros += bytes[j] == 0;
+    /* Noise has its own zeros: one byte of 256. */
+    double kept = ratios[_i] > 1 ? 1 / ratios[_i] : 1;
+    double expected = (1 - kept) + kept / 256;
+
+    ck_assert_msg(fabs((double)zeros / (double)all - expected) < 0.003,
+                  "%zu of %zu for %g", zeros, all, ratios[_i]);
+    free(bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pattern");
@@ -134,6 +156,7 @@ int main(void)
 
     tcase_add_checked_fixture(cases, setup, NULL);
     tcase_add_test(cases, case_M05_random_bytes_do_not_compress);
+    tcase_add_loop_test(cases, compression_leaves_one_part_of_each_block, 0, 6);
     tcase_add_test(cases, fill_takes_any_length);
     tcase_add_test(cases, each_block_of_each_write_is_unique);
     tcase_add_loop_test(cases, stamps_stay_within_the_write, 0, 13);

@@ -316,6 +316,55 @@ START_TEST(our_own_lateness_is_in_the_response_too)
 }
 END_TEST
 
+/* priority=: of what is due, rank 1 goes first; the rest takes what is left. */
+START_TEST(what_is_due_goes_by_priority)
+{
+    rig_init(&rig, 1, 2, 2);
+    rig.latency_ns = NS_PER_MS;
+    open_loop(800, 1, JOB_EXPONENTIAL);
+    rig.job->cells[0].priority = 2;
+    rig.job->cells[1].iorate = 800;
+    rig.job->cells[1].priority = 1;
+    rig_run(&rig);
+    /* The drive does 1000 a second: 800 and what is left of them. */
+    ck_assert_msg(fabs((double)rig.total[1][JOB_READ].ios - 8000) < 400, "%llu",
+                  (unsigned long long)rig.total[1][JOB_READ].ios);
+    ck_assert_msg(fabs((double)rig_ios(&rig) - 10000) < 20, "%llu",
+                  (unsigned long long)rig_ios(&rig));
+    rig_done(&rig);
+}
+END_TEST
+
+/* At full speed the highest rank leaves nothing to the others. */
+START_TEST(at_full_speed_the_highest_rank_takes_all)
+{
+    rig_init(&rig, 1, 2, 2);
+    rig.latency_ns = NS_PER_MS;
+    rig.job->targets[0].threads = 4;
+    rig.job->cells[0].priority = 2;
+    rig.job->cells[1].priority = 1;
+    rig_run(&rig);
+    ck_assert_uint_eq(rig.total[0][JOB_READ].ios, 0);
+    ck_assert_uint_gt(rig.total[1][JOB_READ].ios, 39000);
+    rig_done(&rig);
+}
+END_TEST
+
+/* iorate= of wd=: one has its rate, the other all that is left. */
+START_TEST(a_rate_of_its_own_beside_full_speed)
+{
+    rig_init(&rig, 1, 2, 2);
+    rig.latency_ns = NS_PER_MS;
+    open_loop(300, 2, JOB_DETERMINISTIC);
+    rig_run(&rig);
+    ck_assert_uint_ge(rig.total[0][JOB_READ].ios, 2999);
+    ck_assert_uint_le(rig.total[0][JOB_READ].ios, 3001);
+    ck_assert_msg(fabs((double)rig_ios(&rig) - 20000) < 40, "%llu",
+                  (unsigned long long)rig_ios(&rig));
+    rig_done(&rig);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("worker_open");
@@ -335,6 +384,9 @@ int main(void)
     tcase_add_test(cases, open_and_closed_share_a_drive);
     tcase_add_test(cases, a_sequential_open_cell_ends_at_the_end);
     tcase_add_test(cases, our_own_lateness_is_in_the_response_too);
+    tcase_add_test(cases, what_is_due_goes_by_priority);
+    tcase_add_test(cases, at_full_speed_the_highest_rank_takes_all);
+    tcase_add_test(cases, a_rate_of_its_own_beside_full_speed);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }

@@ -198,7 +198,7 @@ END_TEST
 START_TEST(test_keep_unsupported)
 {
     static const char text[] = "sd=s,lun=/x\n"
-                               "rd=r,sd=s,iorate=max,maxdata=5g\n";
+                               "rd=r,sd=s,iorate=max,replay=f\n";
     struct language_file file = {"t", text, sizeof(text) - 1};
     struct language_input input = {
         .files = &file, .file_count = 1, .keep_unsupported = true};

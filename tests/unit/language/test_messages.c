@@ -57,10 +57,10 @@ static const struct {
      "                                 ^\n"},
 
     /* Known, but for later. */
-    {"sd=sd1,lun=/dev/x\nrd=r,sd=sd1,iorate=max,maxdata=10g\n",
-     "t.parm:2:24: not supported yet: maxdata=\n"
-     "    rd=r,sd=sd1,iorate=max,maxdata=10g\n"
-     "                           ^~~~~~~\n"},
+    {"sd=sd1,lun=/dev/x\nrd=r,sd=sd1,iorate=max,replay=f.bin\n",
+     "t.parm:2:24: not supported yet: replay=\n"
+     "    rd=r,sd=sd1,iorate=max,replay=f.bin\n"
+     "                           ^~~~~~\n"},
 
     /* All without effect in one note; it is no error. */
     {"messagescan=no\nhd=h,jvms=4,shell=ssh\nsd=sd1,lun=/dev/x\n"

@@ -1,0 +1,186 @@
+/*
+ * apply_general.c - the general parameters, which come first.
+ */
+#include "controller/language/apply.h"
+
+#include "common/arena.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#define COMPRESSION_MAX 25.0
+#define LOOPS_MAX       100000u
+#define WORKERS_MAX     1024u
+#define ERRORS_MAX      1e15
+
+/* ---- what is written ---- */
+
+APPLY(apply_compratio)
+{
+    struct definition_general *general = definition;
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_COUNT, &number);
+
+    if (err < 0)
+        return err;
+    if (number.is_percent || number.value < 1 || number.value > COMPRESSION_MAX)
+        return value_error(reading, parameter, number.token,
+                           "compratio=%s is not a ratio from 1 to %g",
+                           number.token->text, COMPRESSION_MAX);
+    general->compression = number.value;
+    return 0;
+}
+
+/* The old form: so many per cent go away. */
+APPLY(apply_compression)
+{
+    struct definition_general *general = definition;
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_COUNT, &number);
+
+    if (err < 0)
+        return err;
+    if (number.value < 0 || number.value > 96)
+        return value_error(reading, parameter, number.token,
+                           "compression=%s is not a percentage from 0 to 96",
+                           number.token->text);
+    general->compression = 100 / (100 - number.value);
+    return 0;
+}
+
+APPLY(apply_formatsds)
+{
+    struct definition_general *general = definition;
+
+    return value_yes(reading, parameter, &general->format_sds);
+}
+
+APPLY(apply_concatenatesds)
+{
+    struct definition_general *general = definition;
+
+    general->concatenate_place = parameter->place;
+    return value_yes(reading, parameter, &general->concatenate);
+}
+
+/* ---- when it ends ---- */
+
+/* data_errors=nn, (nn,seconds), stop. */
+APPLY(apply_data_errors)
+{
+    struct definition_general *general = definition;
+    const struct token *first = &parameter->values[0];
+    struct number count = {.token = first}, span = {0};
+
+    if (parameter->count == 1 && strcasecmp(first->text, "stop") == 0) {
+        general->max_errors = 1;
+        general->max_errors_span_ns = 0;
+        return 0;
+    }
+    if (first->quoted || number_parse(first->text, UNIT_COUNT, &count) < 0)
+        return value_not_yet(reading, parameter, first->text);
+    if (parameter->count > 2)
+        return value_error(reading, parameter, &parameter->values[2],
+                           "data_errors= takes a number of errors, or "
+                           "(errors,seconds)");
+    if (count.is_percent || count.value < 1 || count.value > ERRORS_MAX)
+        return value_error(reading, parameter, first,
+                           "data_errors=%s is not a number of errors above 0",
+                           first->text);
+    if (parameter->count == 2 &&
+        (number_parse(parameter->values[1].text, UNIT_SECONDS, &span) < 0 ||
+         span.value <= 0 || span.value > 1e9))
+        return value_error(reading, parameter, &parameter->values[1],
+                           "expected seconds above 0, not '%s'",
+                           parameter->values[1].text);
+    general->max_errors = (uint64_t)count.value;
+    general->max_errors_span_ns = (uint64_t)llround(span.value * 1e9);
+    return 0;
+}
+
+/* loop=nn, or nns, nnm, nnh: all runs so often, or for so long. */
+APPLY(apply_loop)
+{
+    struct definition_general *general = definition;
+    struct number number = {0};
+    const struct token *token;
+    int err = value_word(reading, parameter, &token);
+    size_t length;
+    bool is_time;
+
+    if (err < 0)
+        return err;
+    length = strlen(token->text);
+    is_time = length > 0 && isalpha((unsigned char)token->text[length - 1]);
+    if (number_parse(token->text, is_time ? UNIT_SECONDS : UNIT_COUNT,
+                     &number) < 0 ||
+        number.is_percent || number.value <= 0)
+        return value_error(reading, parameter, token,
+                           "loop=%s is neither a number nor a time such as "
+                           "10m or 2h",
+                           token->text);
+    if (number.value > (is_time ? 1e9 : LOOPS_MAX))
+        return value_error(reading, parameter, token, "loop=%s is too much",
+                           token->text);
+    general->loops = is_time ? 0 : (uint32_t)number.value;
+    general->loop_ns = is_time ? (uint64_t)llround(number.value * 1e9) : 0;
+    general->loop_place = token->place;
+    return 0;
+}
+
+/* ---- ours ---- */
+
+APPLY(apply_workers)
+{
+    struct definition_general *general = definition;
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_COUNT, &number);
+
+    if (err < 0)
+        return err;
+    if (number.is_percent || number.value < 1 || number.value > WORKERS_MAX ||
+        number.value != trunc(number.value))
+        return value_error(reading, parameter, number.token,
+                           "workers=%s is not a number from 1 to %u",
+                           number.token->text, WORKERS_MAX);
+    general->workers = (uint32_t)number.value;
+    return 0;
+}
+
+APPLY(apply_require)
+{
+    struct definition_general *general = definition;
+    struct number number = {0};
+    const struct token *token;
+    int err = value_word(reading, parameter, &token);
+
+    if (err < 0)
+        return err;
+    if (strcasecmp(token->text, "all") == 0) {
+        general->require = DEFINITION_REQUIRE_ALL;
+        return 0;
+    }
+    if (number_parse(token->text, UNIT_COUNT, &number) < 0 ||
+        number.value <= 0 || (number.is_percent && number.value > 100) ||
+        (!number.is_percent && number.value != trunc(number.value)) ||
+        number.value > 65536)
+        return value_error(reading, parameter, token,
+                           "require=%s is neither all, nor a number of hosts, "
+                           "nor a percentage such as 75%%",
+                           token->text);
+    general->require = number.is_percent ? DEFINITION_REQUIRE_PERCENT
+                                         : DEFINITION_REQUIRE_COUNT;
+    general->require_value = number.value;
+    return 0;
+}
+
+APPLY(apply_host_wait)
+{
+    struct definition_general *general = definition;
+    struct language_place place;
+
+    return apply_time(reading, parameter, &general->host_wait_ns, &place);
+}
