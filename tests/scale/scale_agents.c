@@ -553,8 +553,37 @@ static int dial(struct fleet *fleet, uint32_t i)
     return -1;
 }
 
+static void report(const struct fleet *fleet)
+{
+    (void)printf("samples %llu acks %llu bytes %llu connected %u\n",
+                 (unsigned long long)fleet->samples,
+                 (unsigned long long)fleet->acks,
+                 (unsigned long long)fleet->bytes, fleet->connected);
+    (void)fflush(stdout);
+}
+
+static void finish(struct fleet *fleet)
+{
+    fleet->end_ns = 0; /* closes are not news any more */
+    for (uint32_t i = 0; i < fleet->agent_count; i++) {
+        if (fleet->agents[i].channel != NULL)
+            channel_close(fleet->agents[i].channel, "the end");
+        free(fleet->agents[i].cells);
+    }
+    uv_close((uv_handle_t *)&fleet->timer, NULL);
+    uv_close((uv_handle_t *)&fleet->term, NULL);
+    while (uv_run(&fleet->uv, UV_RUN_DEFAULT) != 0)
+        continue; /* on_close() stops the loop, too */
+    (void)uv_loop_close(&fleet->uv);
+    for (uint32_t i = 0; i < BLOBS; i++)
+        free(fleet->blobs[i].data);
+    free(fleet->agents);
+}
+
 static int run(struct fleet *fleet)
 {
+    bool whole;
+
     (void)signal(SIGPIPE, SIG_IGN);
     (void)uv_loop_init(&fleet->uv);
     (void)uv_timer_init(&fleet->uv, &fleet->timer);
@@ -567,11 +596,10 @@ static int run(struct fleet *fleet)
         if (dial(fleet, i) != 0)
             return 1;
     (void)uv_run(&fleet->uv, UV_RUN_DEFAULT);
-    (void)printf("samples %llu acks %llu bytes %llu connected %u\n",
-                 (unsigned long long)fleet->samples,
-                 (unsigned long long)fleet->acks,
-                 (unsigned long long)fleet->bytes, fleet->connected);
-    return fleet->connected == fleet->agent_count ? 0 : 1;
+    report(fleet);
+    whole = fleet->connected == fleet->agent_count;
+    finish(fleet);
+    return whole ? 0 : 1;
 }
 
 static uint64_t number(const char *text)
