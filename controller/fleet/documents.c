@@ -132,8 +132,8 @@ static void put_clock(struct object *object, const struct host *host,
                       uint64_t now_ns)
 {
     struct offset_estimate e;
-    bool known = host->session != NULL &&
-                 offset_at(&host->session->clock, now_ns, &e);
+    bool known =
+        host->session != NULL && offset_at(&host->session->clock, now_ns, &e);
 
     put(object, "clock_offset_us",
         known ? json_real((double)e.offset_ns / 1000) : json_null());
@@ -357,6 +357,18 @@ char *document_end(uint64_t number, const char *verdict, const char *error)
     put_text(&document, "verdict", verdict);
     put_text(&document, "error", error);
     return text_of(&document);
+}
+
+char *document_end_of(uint64_t number, const char *status, size_t length)
+{
+    json_t *json = json_loadb(status, length, 0, NULL);
+    const char *verdict = json_string_value(json_object_get(json, "verdict"));
+    const char *error = json_string_value(json_object_get(json, "error"));
+    char *document =
+        document_end(number, verdict != NULL ? verdict : "failed", error);
+
+    json_decref(json);
+    return document;
 }
 
 /* ---- How the phase at hand stands -------------------------------------- */

@@ -47,6 +47,9 @@ char *document_notice(uint64_t number, const char *text);
 /* {"event": "end", "campaign": 7, "verdict": ..., "error": ... or null} */
 char *document_end(uint64_t number, const char *verdict, const char *error);
 
+/* The same for a campaign that is over, from results' status document. */
+char *document_end_of(uint64_t number, const char *status, size_t length);
+
 /* Adds to results' status document how the phase at hand stands: "live":
  * {"state": "running", "hosts": [{"name", "state"}]}.  NULL: as it was. */
 char *document_live(const char *status, size_t length,

@@ -101,11 +101,7 @@ static void answer_watch(const struct question *question,
     shell_session_answer_watch(shell, question->id, from->text, from->length);
     if (fleet_campaign(question->fleet, &from->campaign) != NULL)
         return; /* its end will come, or was held back until now */
-    end = document_end(from->number,
-                       from->verdict == VERDICT_NONE
-                           ? verdict_name(VERDICT_FAILED)
-                           : verdict_name(from->verdict),
-                       "");
+    end = document_end_of(from->number, from->text, from->length);
     if (end != NULL)
         shell_session_event(shell, question->id, SHELL_EVENT_END, end,
                             strlen(end));

@@ -169,6 +169,27 @@ START_TEST(an_operator_stops_it)
 }
 END_TEST
 
+/* Who watches what is over is told its end, and why. */
+START_TEST(a_late_watcher_is_told_the_end)
+{
+    json_t *json;
+
+    actor_enter(0, "a");
+    actor_enter(1, "b");
+    shell_enter();
+    ck_assert_uint_eq(submit(READ_FILE), 1);
+    shell_stop(3, "1");
+    stage_play(5 * NS_PER_S);
+    shell_watch(2, "1");
+    json = shell_wait(LOCKSTEP__FRAME__BODY_EVENT, "event", "end", NULL);
+    ck_assert_str_eq(json_string_value(json_object_get(json, "verdict")),
+                     "interrupted");
+    ck_assert_ptr_nonnull(strstr(
+        json_string_value(json_object_get(json, "error")), "stopped by ann"));
+    json_decref(json);
+}
+END_TEST
+
 START_TEST(drives_in_use_are_waited_for)
 {
     json_t *json;
@@ -375,6 +396,7 @@ int main(void)
     tcase_add_test(tcase, a_refused_drive_is_named);
     tcase_add_test(tcase, a_silent_agent_does_not_hold_a_submit);
     tcase_add_test(tcase, an_operator_stops_it);
+    tcase_add_test(tcase, a_late_watcher_is_told_the_end);
     tcase_add_test(tcase, drives_in_use_are_waited_for);
     tcase_add_test(tcase, a_broken_link_inside_the_lease_costs_nothing);
     tcase_add_test(tcase, a_second_instance_is_refused);
