@@ -7,6 +7,7 @@
  *     results.c           opening, closing, polling
  *     results_campaign.c  campaigns
  *     results_phase.c     phases until their rows are closed
+ *     results_resume.c    phases that go on after a restart
  *     results_end.c       totals, verdicts, the end
  *     results_query.c     questions
  *     results_event.c     what watchers are told
@@ -23,6 +24,7 @@
 #include "controller/results/totals.h"
 
 enum live_phase_state {
+    LIVE_LOADING,   /* what the store has of it is being read */
     LIVE_MEASURING, /* samples come */
     LIVE_ENDING,    /* rows are closed, totals are being made */
     LIVE_TOTALLED,  /* the verdict is to come, or on its way to the store */
@@ -61,6 +63,7 @@ struct live_campaign {
     char *name;
     const struct plan *plan; /* the caller's; NULL before it is known */
     uint64_t first_phase;    /* number in the store of its first */
+    uint32_t phases_there;   /* in the store, of one that was taken over */
     uint64_t layout;         /* number of the last one stored; 0: none */
     uint8_t *layout_bytes;
     size_t layout_length;
@@ -83,6 +86,7 @@ struct results {
     bool threadless;
     char *version;
     bool closing;
+    uint32_t loading; /* phases that are */
     uint64_t next_campaign;
     uint64_t next_phase;
     uint64_t next_layout;
@@ -150,6 +154,11 @@ void campaign_advance(struct live_campaign *campaign);
 void campaign_sweep(struct live_campaign *campaign);
 void live_campaign_free(struct live_campaign *campaign);
 
+static inline bool phase_is_open(const struct live_phase *phase)
+{
+    return phase->state == LIVE_LOADING || phase->state == LIVE_MEASURING;
+}
+
 /* ---- results_phase.c -------------------------------------------------------
  */
 
@@ -160,6 +169,10 @@ void live_phase_free(struct live_phase *phase);
 void phase_pump(struct live_phase *phase);
 /* Tells about samples that came again.  Returns when to look again. */
 uint64_t phase_poll(struct live_phase *phase);
+/* A phase with nothing in it, not in its campaign's list. */
+int live_phase_new(struct live_campaign *campaign, uint32_t number,
+                   const struct results_phase *asked,
+                   struct live_phase **ret_phase) MUST_CHECK;
 /* What was taken may not be in the store. */
 void phase_break(struct live_phase *phase);
 
@@ -184,6 +197,7 @@ struct unfinished {
         uint64_t *running; /* numbers in the store */
         uint32_t count;
         uint64_t first; /* number of its first phase; 0: it has no plan */
+        uint32_t there; /* of all its phases */
         bool taken;
     } * phases;
 };

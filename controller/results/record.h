@@ -45,9 +45,10 @@ int record_campaign(struct store_access *access,
                     const struct results_campaign *campaign,
                     struct diag *diag) MUST_CHECK;
 
-/* The phases get the numbers from `first_phase` on. */
+/* The phases get the numbers from `first_phase` on; without `with_runs` they
+ * are there already, and hosts and drives are told anew. */
 int record_plan(struct store_access *access, uint64_t campaign,
-                uint64_t first_phase, const struct plan *plan,
+                uint64_t first_phase, bool with_runs, const struct plan *plan,
                 const struct results_host *hosts,
                 const struct results_drive *drives,
                 struct diag *diag) MUST_CHECK;
@@ -81,8 +82,8 @@ int record_phase_begin(struct store_access *access,
                        const struct record_begin *begin,
                        struct diag *diag) MUST_CHECK;
 int record_phase_started(struct store_access *access, uint64_t phase,
-                         uint64_t uncertainty_ns, int64_t wall_ns,
-                         struct diag *diag) MUST_CHECK;
+                         uint64_t start_ns, uint64_t uncertainty_ns,
+                         int64_t wall_ns, struct diag *diag) MUST_CHECK;
 int record_host_finished(struct store_access *access, uint64_t phase,
                          uint32_t host, uint64_t intervals,
                          const struct results_stuck *stuck,

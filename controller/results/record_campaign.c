@@ -181,7 +181,7 @@ static int record_run(struct store_access *access, uint64_t campaign,
 }
 
 int record_plan(struct store_access *access, uint64_t campaign,
-                uint64_t first_phase, const struct plan *plan,
+                uint64_t first_phase, bool with_runs, const struct plan *plan,
                 const struct results_host *hosts,
                 const struct results_drive *drives, struct diag *diag)
 {
@@ -193,7 +193,7 @@ int record_plan(struct store_access *access, uint64_t campaign,
     for (uint32_t i = 0; i < plan->target_count && err == 0; i++)
         err = record_target(access, campaign, i, &plan->targets[i],
                             drives == NULL ? NULL : drives[i].facts, diag);
-    for (uint32_t i = 0; i < plan->run_count && err == 0; i++)
+    for (uint32_t i = 0; with_runs && i < plan->run_count && err == 0; i++)
         err = record_run(access, campaign, first_phase + i, i, &plan->runs[i],
                          diag);
     return err;

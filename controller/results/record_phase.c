@@ -43,17 +43,18 @@ int record_phase_begin(struct store_access *access,
 }
 
 int record_phase_started(struct store_access *access, uint64_t phase,
-                         uint64_t uncertainty_ns, int64_t wall_ns,
-                         struct diag *diag)
+                         uint64_t start_ns, uint64_t uncertainty_ns,
+                         int64_t wall_ns, struct diag *diag)
 {
     struct statement s;
 
     statement_begin(&s, access,
-                    "UPDATE phase SET uncertainty_ns = ?2, started_ns = ?3 "
-                    "WHERE id = ?1");
+                    "UPDATE phase SET uncertainty_ns = ?2, started_ns = ?3, "
+                    "start_ns = ?4 WHERE id = ?1");
     statement_uint(&s, phase);
     statement_uint(&s, uncertainty_ns);
     statement_int(&s, wall_ns);
+    statement_uint(&s, start_ns);
     return statement_run(&s, diag);
 }
 

@@ -135,7 +135,7 @@ uint64_t results_epoch(const struct results *results)
 
 bool results_busy(struct results *results)
 {
-    return store_busy(results->store);
+    return results->loading > 0 || store_busy(results->store);
 }
 
 /* ---- Polling ---------------------------------------------------------------

@@ -169,12 +169,24 @@ struct results_campaign {
     bool warmup_given;
 };
 
+/* What is asked of a phase. */
+struct results_phase {
+    double iorate; /* asked, I/Os a second of all cells; 0: closed loop */
+    uint32_t warmup_intervals;
+    uint64_t measured_intervals; /* 0: a fill, until all is written */
+};
+
 /* A campaign found unfinished when the store was opened, oldest first. */
 struct results_unfinished {
     struct results_campaign campaign;
     uint64_t number;
     enum results_state state;
     uint32_t next_phase; /* the first that is not done */
+    /* That one was running: what was asked of it, and when it started, on the
+       clock of that boot (0: it had not). */
+    bool phase_runs;
+    struct results_phase asked;
+    uint64_t start_ns;
 };
 
 /*
@@ -182,6 +194,10 @@ struct results_unfinished {
  * results_abandon_unfinished(), which marks those that nobody took over with
  * results_take_over() as failed, "controller was restarted", with totals of
  * what their phases had measured.  Call it once, before adding campaigns.
+ *
+ * One that is taken over gets its plan by results_campaign_plan(), made again
+ * from its files (-ESTALE where it has not as many runs as it had), and its
+ * running phase goes on with results_phase_resume().
  */
 const struct results_unfinished *
 results_unfinished(const struct results *results, uint32_t *ret_count);
@@ -232,16 +248,19 @@ int results_campaign_end(struct results *results, const struct uuid *campaign,
 
 /* ---- Phases -------------------------------------------------------------- */
 
-struct results_phase {
-    double iorate; /* asked, I/Os a second of all cells; 0: closed loop */
-    uint32_t warmup_intervals;
-    uint64_t measured_intervals; /* 0: a fill, until all is written */
-};
-
 /* plan->runs[phase] is about to be prepared.  All its hosts are expected. */
 int results_phase_begin(struct results *results, const struct uuid *campaign,
                         uint32_t phase, const struct results_phase *asked,
                         struct diag *diag) MUST_CHECK;
+
+/*
+ * Goes on with a phase that had begun before the controller was restarted.
+ * `asked` and `start_ns` as they were.  What is in the store is read; until
+ * then results_sample() says -EAGAIN, and results_busy() is true.
+ */
+int results_phase_resume(struct results *results, const struct uuid *campaign,
+                         uint32_t phase, const struct results_phase *asked,
+                         uint64_t start_ns, struct diag *diag) MUST_CHECK;
 
 /* The instant of the start, on the controller's monotonic clock.
  * `uncertainty_ns`: the largest of any host's clock offset. */

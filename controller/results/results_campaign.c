@@ -202,7 +202,8 @@ static int run_plan(struct store_job *job, struct store_access *access)
     const struct live_campaign *campaign = task->task.campaign;
 
     return record_plan(access, campaign->number, campaign->first_phase,
-                       task->plan, task->hosts, task->drives, &job->diag);
+                       campaign->phases_there == 0, task->plan, task->hosts,
+                       task->drives, &job->diag);
 }
 
 /* NULL stays NULL; false without memory. */
@@ -263,6 +264,11 @@ int results_campaign_plan(struct results *results, const struct uuid *campaign,
 
     if (live == NULL || live->plan != NULL)
         return diag_set(diag, -ENOENT, "no campaign waits for its plan");
+    if (live->phases_there > 0 && live->phases_there != plan->run_count)
+        return diag_set(diag, -ESTALE,
+                        "the campaign had %u phases before the restart, and "
+                        "would have %u now: it cannot go on",
+                        live->phases_there, plan->run_count);
     task = task_new_copying(sizeof(*task), COPY_MAX, results, live, NULL,
                             run_plan, task_done);
     if (task == NULL)
@@ -273,8 +279,10 @@ int results_campaign_plan(struct results *results, const struct uuid *campaign,
         return out_of_memory(diag);
     }
     live->plan = plan;
-    live->first_phase = results->next_phase;
-    results->next_phase += plan->run_count;
+    if (live->phases_there == 0) {
+        live->first_phase = results->next_phase;
+        results->next_phase += plan->run_count;
+    }
     err = task_submit(&task->task);
     return err < 0 ? diag_set(diag, err, "cannot store the plan: %s",
                               strerror(-err))
@@ -422,7 +430,7 @@ int results_campaign_end(struct results *results, const struct uuid *campaign,
         if (p->verdict == VERDICT_NONE) {
             p->verdict = verdict;
             p->error = error == NULL ? NULL : strdup(error);
-            if (p->state == LIVE_MEASURING || p->state == LIVE_TOTALLED)
+            if (phase_is_open(p) || p->state == LIVE_TOTALLED)
                 phase_total(p);
         }
     return try_end(live);

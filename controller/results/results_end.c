@@ -305,7 +305,7 @@ int results_phase_end(struct results *results, const struct uuid *campaign,
 
     if (phase == NULL)
         return -ENOENT;
-    if (phase->state != LIVE_MEASURING)
+    if (!phase_is_open(phase))
         return -EALREADY;
     if (verdict != VERDICT_NONE) {
         phase->verdict = verdict;
@@ -328,7 +328,7 @@ int results_phase_verdict(struct results *results, const struct uuid *campaign,
     phase->verdict = verdict;
     free(phase->error);
     phase->error = error == NULL || error[0] == '\0' ? NULL : strdup(error);
-    if (phase->state == LIVE_MEASURING)
+    if (phase_is_open(phase))
         phase_total(phase); /* it never had any: e.g. not prepared */
     else
         try_verdict(phase);

@@ -39,9 +39,9 @@ struct live_phase *find_phase(struct results *results, const struct uuid *id,
 /* ---- Beginning -------------------------------------------------------------
  */
 
-static int phase_new(struct live_campaign *campaign, uint32_t number,
-                     const struct results_phase *asked,
-                     struct live_phase **ret_phase)
+int live_phase_new(struct live_campaign *campaign, uint32_t number,
+                   const struct results_phase *asked,
+                   struct live_phase **ret_phase)
 {
     const struct plan_run *run = &campaign->plan->runs[number];
     struct live_phase *phase = calloc(1, sizeof(*phase));
@@ -196,10 +196,11 @@ int results_phase_begin(struct results *results, const struct uuid *campaign,
     if (find_phase(results, campaign, number) != NULL)
         return diag_set(diag, -EEXIST, "phase %u has begun already",
                         number + 1);
-    err = phase_new(live, number, asked, &phase);
+    err = live_phase_new(live, number, asked, &phase);
     if (err < 0)
         return diag_set(diag, err, "cannot begin phase %u: %s", number + 1,
                         strerror(-err));
+    phase->state = LIVE_MEASURING;
     phase->next = live->phases;
     live->phases = phase;
     err = submit_begin(phase);
@@ -217,6 +218,7 @@ int results_phase_begin(struct results *results, const struct uuid *campaign,
 
 struct started_task {
     struct task task;
+    uint64_t start_ns;
     uint64_t uncertainty_ns;
     int64_t wall_ns;
 };
@@ -225,7 +227,7 @@ static int run_started(struct store_job *job, struct store_access *access)
 {
     struct started_task *task = (struct started_task *)job;
 
-    return record_phase_started(access, task->task.phase->id,
+    return record_phase_started(access, task->task.phase->id, task->start_ns,
                                 task->uncertainty_ns, task->wall_ns,
                                 &job->diag);
 }
@@ -256,6 +258,7 @@ int results_phase_started(struct results *results, const struct uuid *campaign,
     merge_start(phase->merge, start_ns);
     phase->uncertainty_ns = (int64_t)uncertainty_ns;
     phase->start_wall_ns = wall_now(results) + (int64_t)(start_ns - now_ns);
+    task->start_ns = start_ns;
     task->uncertainty_ns = uncertainty_ns;
     task->wall_ns = phase->start_wall_ns;
     return task_submit(&task->task);
@@ -439,7 +442,7 @@ int results_sample(struct results *results, const struct uuid *campaign,
     if (phase == NULL)
         return diag_set(diag, -ENOENT,
                         "a sample of phase %u, which is not open", number + 1);
-    if (store_busy(results->store))
+    if (results_busy(results))
         return diag_set(diag, -EAGAIN, "the store is behind");
     err = merge_take(phase->merge, sample, &row, &again, diag);
     if (err < 0)

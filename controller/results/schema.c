@@ -86,6 +86,7 @@ static const char version_1[] =
     " layout INTEGER,"
     " state INTEGER NOT NULL, verdict INTEGER NOT NULL, error TEXT,"
     " started_ns INTEGER, ended_ns INTEGER, uncertainty_ns INTEGER,"
+    " start_ns INTEGER,"
     " spread_ns INTEGER, begin_ns INTEGER, end_ns INTEGER,"
     " overlap_ns INTEGER, intervals INTEGER,"
     " UNIQUE(campaign, phase)) STRICT;"

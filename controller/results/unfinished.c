@@ -138,6 +138,30 @@ static int load_running(struct store_access *access, struct arena *arena,
     return got < 0 ? got : 0;
 }
 
+/* What was asked of the phase that ran: the first, where there are several. */
+static int load_asked(struct store_access *access, uint64_t phase,
+                      struct results_unfinished *to, struct diag *diag)
+{
+    struct statement s;
+    int got;
+
+    statement_begin(&s, access,
+                    "SELECT coalesce(iorate, 0), warmup_intervals, "
+                    "measured_intervals, coalesce(start_ns, 0) FROM phase "
+                    "WHERE id = ?");
+    statement_uint(&s, phase);
+    got = statement_step(&s, diag);
+    if (got == 1) {
+        to->phase_runs = true;
+        to->asked.iorate = statement_get_real(&s);
+        to->asked.warmup_intervals = (uint32_t)statement_get_uint(&s);
+        to->asked.measured_intervals = statement_get_uint(&s);
+        to->start_ns = statement_get_uint(&s);
+    }
+    statement_end(&s);
+    return got < 0 ? got : 0;
+}
+
 static void get_head(struct statement *s, struct results_unfinished *to)
 {
     struct results_campaign *campaign = &to->campaign;
@@ -165,6 +189,7 @@ static int load_one(struct store_access *access, struct unfinished *to,
 
     get_head(s, one);
     phases->first = statement_get_uint(s);
+    phases->there = (uint32_t)statement_get_uint(s);
     one->campaign.name = arena_strdup(to->arena, statement_get_text(s));
     one->campaign.who = arena_strdup(to->arena, statement_get_text(s));
     if (one->campaign.name == NULL || one->campaign.who == NULL)
@@ -175,6 +200,8 @@ static int load_one(struct store_access *access, struct unfinished *to,
                              diag);
     if (err == 0)
         err = load_running(access, to->arena, one->number, phases, diag);
+    if (err == 0 && phases->count > 0)
+        err = load_asked(access, phases->running[0], one, diag);
     if (err == 0)
         to->count++;
     return err;
@@ -205,7 +232,9 @@ static int load_all(struct store_access *access, struct unfinished *to,
                     " coalesce((SELECT min(phase) FROM phase"
                     "  WHERE campaign = c.id AND state IN (?2, ?3)), 0),"
                     " coalesce((SELECT min(id) FROM phase"
-                    "  WHERE campaign = c.id), 0), name, who "
+                    "  WHERE campaign = c.id), 0),"
+                    " (SELECT count(*) FROM phase WHERE campaign = c.id),"
+                    " name, who "
                     "FROM campaign AS c WHERE state <> ?1 ORDER BY id");
     statement_int(&s, RESULTS_DONE);
     statement_int(&s, RECORD_PHASE_PLANNED);
@@ -261,6 +290,7 @@ int results_take_over(struct results *results, const struct uuid *campaign)
         if (live == NULL)
             return -ENOMEM;
         live->first_phase = unfinished->phases[i].first;
+        live->phases_there = unfinished->phases[i].there;
         unfinished->phases[i].taken = true;
         return 0;
     }

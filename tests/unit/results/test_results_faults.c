@@ -282,6 +282,90 @@ START_TEST(a_restart_finds_what_was_unfinished_and_loses_nothing)
 }
 END_TEST
 
+/* A taken-over phase goes on: what was stored is not asked for again, what was
+ * on its way comes again, and in the end nothing tells of the restart. */
+START_TEST(a_phase_goes_on_after_a_restart)
+{
+    const struct results_unfinished *list;
+    struct diag diag = {0};
+    uint32_t count;
+    json_t *show;
+
+    setup(3, 1, 2, _i != 0);
+    lab_begin(&lab, &campaign, 0, 0, 1, 5);
+    for (uint64_t k = 0; k < 4; k++)
+        for (uint32_t h = 0; h < 3; h++)
+            if (h == 0 || k < 2) /* 2 and 3 have one host's rows */
+                send_simple(0, h, k, 1000, 10 + k);
+    reopen();
+    list = results_unfinished(lab.results, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert(list[0].phase_runs);
+    ck_assert_uint_eq(list[0].next_phase, 0);
+    ck_assert_uint_eq(list[0].asked.warmup_intervals, 1);
+    ck_assert_uint_eq(list[0].asked.measured_intervals, 5);
+    ck_assert_uint_eq(list[0].start_ns, lab.clock.now_ns);
+    ck_assert_int_eq(results_take_over(lab.results, &campaign), 0);
+    ck_assert_int_eq(results_take_over(lab.results, &campaign), -ENOENT);
+    ck_assert_int_eq(results_campaign_plan(lab.results, &campaign, &field.plan,
+                                           NULL, NULL, &diag),
+                     0);
+    ck_assert_int_eq(results_phase_resume(lab.results, &campaign, 0,
+                                          &list[0].asked, list[0].start_ns,
+                                          &diag),
+                     0);
+    results_abandon_unfinished(lab.results);
+    ck_assert(results_busy(lab.results));
+    lab.stored[0] = 0;
+    while (results_busy(lab.results))
+        (void)results_poll(lab.results);
+    ck_assert_uint_eq(lab.stored[0], 4); /* it is told what is stored */
+    ck_assert_uint_eq(lab.stored[1], 2);
+    for (uint64_t k = 1; k < 6; k++)
+        for (uint32_t h = 0; h < 3; h++)
+            send_simple(0, h, k, 1000, 10 + k);
+    finish_all(0, 6);
+    lab_end(&lab, &campaign, 0, VERDICT_COMPLETE, NULL);
+    ck_assert_uint_eq(lab.stored[2], 6);
+    lab_begin(&lab, &campaign, 1, 0, 0, 1); /* and the next one */
+    for (uint32_t h = 0; h < 3; h++)
+        send_simple(1, h, 0, 1000, 10);
+    lab_end(&lab, &campaign, 1, VERDICT_COMPLETE, NULL);
+    lab_finish(&lab, &campaign, VERDICT_COMPLETE, NULL);
+    show = lab_ask(&lab, RESULTS_QUERY_SHOW, "");
+    ck_assert_double_eq(number_at(show, "number"), 1);
+    ck_assert_str_eq(text_at(show, "verdict"), "complete");
+    ck_assert_double_eq(number_at(show, "phases.0.total.ios"),
+                        3 * (11 + 12 + 13 + 14 + 15));
+    ck_assert_double_eq(number_at(show, "phases.1.total.ios"), 30);
+    check_sums();
+    ck_assert_int_eq(lab_sql(&lab, "SELECT count(*) FROM cluster_interval "
+                                   "WHERE hosts_delivered = 3"),
+                     7);
+    teardown();
+}
+END_TEST
+
+START_TEST(another_plan_is_not_gone_on_with)
+{
+    struct diag diag = {0};
+
+    setup(1, 1, 1, false);
+    lab_begin(&lab, &campaign, 0, 0, 0, 5);
+    reopen();
+    ck_assert_int_eq(results_take_over(lab.results, &campaign), 0);
+    field.plan.run_count = 1;
+    ck_assert_int_eq(results_campaign_plan(lab.results, &campaign, &field.plan,
+                                           NULL, NULL, &diag),
+                     -ESTALE);
+    ck_assert_ptr_nonnull(strstr(diag.text, "had 2 phases"));
+    field.plan.run_count = 2;
+    results_abandon_unfinished(lab.results);
+    lab_finish(&lab, &campaign, VERDICT_FAILED, "its file has changed");
+    teardown();
+}
+END_TEST
+
 START_TEST(numbers_go_on_after_a_restart)
 {
     struct uuid second;
@@ -330,6 +414,8 @@ int main(void)
 #endif
     tcase_add_test(tests,
                    a_restart_finds_what_was_unfinished_and_loses_nothing);
+    tcase_add_loop_test(tests, a_phase_goes_on_after_a_restart, 0, 2);
+    tcase_add_test(tests, another_plan_is_not_gone_on_with);
     tcase_add_test(tests, numbers_go_on_after_a_restart);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
