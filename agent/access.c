@@ -82,16 +82,6 @@ void access_init(struct access *access, const struct job_workload *workload,
     assert(kind == JOB_FILL || access->first + access->grain <= high);
 }
 
-uint32_t access_size_(const struct access *access, struct prng *prng)
-{
-    uint64_t draw = prng_next(prng);
-    uint32_t i = 0;
-
-    while (i + 1 < access->size_count && draw >= access->size_below[i])
-        i++;
-    return access->sizes[i];
-}
-
 uint32_t access_size_max(const struct access *access)
 {
     uint32_t max = access->mixed_sizes ? 0 : access->size;
@@ -115,15 +105,15 @@ static bool fill(struct access *access, struct engine_io *io)
     return true;
 }
 
-bool access_follow_(struct access *access, struct prng *prng,
+bool access_follow_(struct access *access, struct draw *draw,
                     struct engine_io *io)
 {
     if (access->mode == ACCESS_FILL)
         return fill(access, io);
     if (access->mode == ACCESS_SHAPED)
-        return access_shaped_(access, prng, io);
-    if (access->mode == ACCESS_MIXED && prng_next(prng) < access->seek_below) {
-        access->cursor = access_position(access, prng);
+        return access_shaped_(access, draw, io);
+    if (access->mode == ACCESS_MIXED && draw_next(draw) < access->seek_below) {
+        access->cursor = access_position(access, draw);
     } else if (access->high - access->cursor < io->length) {
         if (access->ends)
             return false;

@@ -18,10 +18,10 @@
 #ifndef AGENT_ACCESS_H
 #define AGENT_ACCESS_H
 
+#include "agent/draw.h"
 #include "agent/engine.h"
 #include "agent/job.h"
 #include "common/base.h"
-#include "common/prng.h"
 
 enum access_mode {
     ACCESS_RANDOM,
@@ -108,34 +108,45 @@ void access_init_cell(struct access *access,
 uint32_t access_size_max(const struct access *access);
 
 /* Of access_draw() alone. */
-bool access_shaped_(struct access *access, struct prng *prng,
+bool access_shaped_(struct access *access, struct draw *draw,
                     struct engine_io *io);
-bool access_follow_(struct access *access, struct prng *prng,
+bool access_follow_(struct access *access, struct draw *draw,
                     struct engine_io *io);
-uint32_t access_size_(const struct access *access, struct prng *prng);
+
+static inline uint32_t access_size_(const struct access *access,
+                                    struct draw *draw)
+{
+    uint64_t word = draw_next(draw);
+    uint32_t last = access->size_count - 1;
+    uint32_t i = 0;
+
+    while (i < last && word >= access->size_below[i])
+        i++;
+    return access->sizes[i];
+}
 
 /* A random position of the region. */
 static inline uint64_t access_position(const struct access *access,
-                                       struct prng *prng)
+                                       struct draw *draw)
 {
-    return access->first + prng_below(prng, access->positions) * access->grain;
+    return access->first + draw_below(draw, access->positions) * access->grain;
 }
 
 /*
  * Puts operation, length and offset of the next I/O into `io`.  False when the
  * cell has come to its end; so it stays.
  */
-static inline bool access_draw(struct access *access, struct prng *prng,
+static inline bool access_draw(struct access *access, struct draw *draw,
                                struct engine_io *io)
 {
     io->op = access->op;
-    if (access->mixed_ops && prng_next(prng) >= access->read_below)
+    if (access->mixed_ops && draw_next(draw) >= access->read_below)
         io->op = ENGINE_WRITE;
     io->length =
-        access->mixed_sizes ? access_size_(access, prng) : access->size;
+        access->mixed_sizes ? access_size_(access, draw) : access->size;
     if (access->mode != ACCESS_RANDOM)
-        return access_follow_(access, prng, io);
-    io->offset = access_position(access, prng);
+        return access_follow_(access, draw, io);
+    io->offset = access_position(access, draw);
     return true;
 }
 

@@ -145,54 +145,54 @@ void access_init_cell(struct access *access,
 /* ---- places ---- */
 
 /* Poisson's draw by the product of uniforms: the middle is small. */
-static double poisson(struct prng *prng, double mid)
+static double poisson(struct draw *draw, double mid)
 {
     double limit = exp(-mid);
-    double product = prng_unit(prng);
+    double product = draw_unit(draw);
     uint32_t k = 0;
 
     while (product > limit) {
-        product *= prng_unit(prng);
+        product *= draw_unit(draw);
         k++;
     }
     return k;
 }
 
 /* A number of 0 .. 1, skewed as asked. */
-static double skewed(const struct access_shape *shape, struct prng *prng)
+static double skewed(const struct access_shape *shape, struct draw *draw)
 {
     double pieces = POISSON_PIECES * shape->poisson_mid;
     double a = shape->band_low * shape->band_low;
     double b = shape->band_high * shape->band_high;
-    double root, draw;
+    double root, place;
 
     if (shape->seek == JOB_SEEK_POISSON) {
         do
-            draw = poisson(prng, shape->poisson_mid);
-        while (draw + 1 > pieces);
-        return (draw + 1 - prng_unit(prng)) / pieces;
+            place = poisson(draw, shape->poisson_mid);
+        while (place + 1 > pieces);
+        return (place + 1 - draw_unit(draw)) / pieces;
     }
     root = shape->band_low +
-           (shape->band_high - shape->band_low) * (1 - prng_unit(prng));
+           (shape->band_high - shape->band_low) * (1 - draw_unit(draw));
     return (root * root - a) / (b - a);
 }
 
-static uint64_t pick(const struct access_shape *shape, struct prng *prng)
+static uint64_t pick(const struct access_shape *shape, struct draw *draw)
 {
     uint64_t at;
 
     if (shape->seek == JOB_SEEK_UNIFORM)
-        return prng_below(prng, shape->positions);
-    at = (uint64_t)(skewed(shape, prng) * (double)shape->positions);
+        return draw_below(draw, shape->positions);
+    at = (uint64_t)(skewed(shape, draw) * (double)shape->positions);
     return at < shape->positions ? at : shape->positions - 1;
 }
 
 /* A random place; counted over all pieces in `ret_linear`. */
-static uint64_t seek(const struct access *access, struct prng *prng,
+static uint64_t seek(const struct access *access, struct draw *draw,
                      uint64_t *ret_linear)
 {
     const struct access_shape *shape = &access->shape;
-    uint64_t at = pick(shape, prng);
+    uint64_t at = pick(shape, draw);
     const struct access_piece *piece = &shape->pieces[0];
     uint64_t before = 0;
     uint64_t offset;
@@ -242,7 +242,7 @@ static uint64_t fitting(const struct access_shape *shape, uint64_t linear,
 
 /* ---- one after another ---- */
 
-static bool take_stream(struct access *access, struct prng *prng,
+static bool take_stream(struct access *access, struct draw *draw,
                         uint32_t stream, struct engine_io *io)
 {
     struct access_shape *shape = &access->shape;
@@ -261,13 +261,13 @@ static bool take_stream(struct access *access, struct prng *prng,
     at += io->length;
     if (shape->strides > 0)
         at += shape->stride_min +
-              prng_below(prng, shape->strides) * access->grain;
+              draw_below(draw, shape->strides) * access->grain;
     shape->at[stream] = at;
     return true;
 }
 
 /* The streams in turn, those at their end left out. */
-static bool follow(struct access *access, struct prng *prng,
+static bool follow(struct access *access, struct draw *draw,
                    struct engine_io *io)
 {
     struct access_shape *shape = &access->shape;
@@ -278,7 +278,7 @@ static bool follow(struct access *access, struct prng *prng,
         shape->next = stream + 1 < shape->streams ? stream + 1 : 0;
         if (shape->at[stream] == UINT64_MAX)
             continue;
-        if (take_stream(access, prng, stream, io))
+        if (take_stream(access, draw, stream, io))
             return true;
         shape->at[stream] = UINT64_MAX;
         shape->ended++;
@@ -286,15 +286,15 @@ static bool follow(struct access *access, struct prng *prng,
     return false;
 }
 
-static bool is_hit(const struct access_shape *shape, struct prng *prng,
+static bool is_hit(const struct access_shape *shape, struct draw *draw,
                    uint8_t op)
 {
     if (shape->hits.positions == 0)
         return false;
-    return shape->hits_always[op] || prng_next(prng) < shape->hit_below[op];
+    return shape->hits_always[op] || draw_next(draw) < shape->hit_below[op];
 }
 
-bool access_shaped_(struct access *access, struct prng *prng,
+bool access_shaped_(struct access *access, struct draw *draw,
                     struct engine_io *io)
 {
     struct access_shape *shape = &access->shape;
@@ -303,18 +303,18 @@ bool access_shaped_(struct access *access, struct prng *prng,
     if (shape->size_step > 0)
         io->length =
             shape->size_min +
-            (uint32_t)prng_below(prng, shape->size_steps) * shape->size_step;
-    if (is_hit(shape, prng, io->op)) {
+            (uint32_t)draw_below(draw, shape->size_steps) * shape->size_step;
+    if (is_hit(shape, draw, io->op)) {
         io->offset = shape->hits.first +
-                     prng_below(prng, shape->hits.positions) * access->grain;
+                     draw_below(draw, shape->hits.positions) * access->grain;
         return true;
     }
     if (shape->at[0] == UINT64_MAX - 1)
-        (void)seek(access, prng, &shape->at[0]);
+        (void)seek(access, draw, &shape->at[0]);
     if (!shape->seeks_always &&
-        (shape->seek_below == 0 || prng_next(prng) >= shape->seek_below))
-        return follow(access, prng, io);
-    io->offset = seek(access, prng, &linear);
+        (shape->seek_below == 0 || draw_next(draw) >= shape->seek_below))
+        return follow(access, draw, io);
+    io->offset = seek(access, draw, &linear);
     shape->at[0] = linear + io->length;
     return true;
 }

@@ -8,8 +8,8 @@
  *
  *     engine->ops->submit(engine, slots, n, now, wait_ns);
  *     now = clock_now_ns(clock);
- *     while ((n = engine->ops->reap(engine, now, done, max, &at_ns)) > 0)
- *         ... each of done[0..n-1] completed at at_ns
+ *     n = engine->ops->reap(engine, now, &done, &at_ns);
+ *     ... each of done[0..n-1] completed at at_ns
  *
  * The calls are per batch, so that going through a table costs nothing per
  * I/O.  No call after open allocates, locks, or makes a system call other than
@@ -36,7 +36,8 @@
 enum engine_op {
     ENGINE_READ,
     ENGINE_WRITE,
-    ENGINE_FSYNC, /* offset, length and memory do not matter */
+    ENGINE_FSYNC, /* offset, length, memory and region are 0 */
+    ENGINE_OPS,
 };
 
 /* One request.  Filled by the worker, read by submit. */
@@ -50,9 +51,11 @@ struct engine_io {
     uint16_t region; /* that `memory` lies in, whole */
 };
 
+/* One completion.  The layout is the kernel's, so that nothing is copied. */
 struct engine_done {
-    uint32_t slot;
+    uint64_t slot;
     int32_t result; /* bytes, or a negative errno */
+    uint32_t unused;
 };
 
 /* Memory that will be transferred from and to; at most
@@ -87,13 +90,14 @@ struct engine_ops {
                   uint64_t now_ns, uint64_t wait_ns);
 
     /*
-     * Takes up to `max` completions that share one time, which is `now_ns`
-     * except where completions are constructed.  Returns their number, 0 when
-     * there are no more.
+     * Takes completions that share one time, which is `now_ns` except where
+     * completions are constructed.  Returns their number; 0: there are none.
+     * Not all of one time need come at once, but those that are left make the
+     * next submit return without waiting.  `ret_done` is good until the next
+     * call of any kind.
      */
     uint32_t (*reap)(struct engine *engine, uint64_t now_ns,
-                     struct engine_done *done, uint32_t max,
-                     uint64_t *ret_at_ns);
+                     const struct engine_done **ret_done, uint64_t *ret_at_ns);
 
     /*
      * Gives all back and frees `engine`.  With requests in flight (`pending`
@@ -106,6 +110,8 @@ struct engine_ops {
 struct engine {
     const struct engine_ops *ops;
     uint32_t batch_max; /* most requests in one submit */
+    bool constructed;   /* completions have times of their own: one reap takes
+                           those of one time */
     uint64_t refused;   /* submissions that the kernel put off (EAGAIN) */
     char features[ENGINE_FEATURES]; /* in use: "defer_taskrun fixed_files" */
 };

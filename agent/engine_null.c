@@ -27,6 +27,7 @@ struct null_engine {
     struct pending *heap;
     uint32_t heap_count;
     uint32_t heap_max;
+    struct engine_done *done; /* room for all that can be in the heap */
 };
 
 static bool before(const struct pending *a, const struct pending *b)
@@ -128,7 +129,7 @@ static int null_submit(struct engine *engine, const uint32_t *slots,
 }
 
 static uint32_t null_reap(struct engine *engine, uint64_t now_ns,
-                          struct engine_done *done, uint32_t max,
+                          const struct engine_done **ret_done,
                           uint64_t *ret_at_ns)
 {
     struct null_engine *n = (struct null_engine *)engine;
@@ -138,13 +139,22 @@ static uint32_t null_reap(struct engine *engine, uint64_t now_ns,
     if (n->heap_count == 0 || n->heap[0].due_ns > now_ns)
         return 0;
     at_ns = n->heap[0].due_ns;
-    while (count < max && n->heap_count > 0 && n->heap[0].due_ns == at_ns) {
+    while (n->heap_count > 0 && n->heap[0].due_ns == at_ns) {
         struct pending top = pop(n);
 
-        done[count++] = (struct engine_done){top.slot, top.result};
+        n->done[count++] =
+            (struct engine_done){.slot = top.slot, .result = top.result};
     }
+    *ret_done = n->done;
     *ret_at_ns = at_ns;
     return count;
+}
+
+static void null_free(struct null_engine *n)
+{
+    free(n->heap);
+    free(n->done);
+    free(n);
 }
 
 static bool null_close(struct engine *engine, uint32_t pending)
@@ -153,8 +163,7 @@ static bool null_close(struct engine *engine, uint32_t pending)
 
     if (pending > 0)
         return false;
-    free(n->heap);
-    free(n);
+    null_free(n);
     return true;
 }
 
@@ -169,14 +178,17 @@ int engine_null_open(const void *context, const struct engine_setup *setup,
 {
     struct null_engine *n = calloc(1, sizeof(*n));
 
-    if (n != NULL)
-        n->heap = calloc(setup->slot_count, sizeof(*n->heap));
-    if (n == NULL || n->heap == NULL) {
-        free(n);
+    if (n == NULL)
+        return diag_set(diag, -ENOMEM, "no memory for a null engine");
+    n->heap = calloc(setup->slot_count, sizeof(*n->heap));
+    n->done = calloc(setup->slot_count, sizeof(*n->done));
+    if (n->heap == NULL || n->done == NULL) {
+        null_free(n);
         return diag_set(diag, -ENOMEM, "no memory for a null engine");
     }
     n->engine.ops = &null_ops;
     n->engine.batch_max = setup->slot_count;
+    n->engine.constructed = true;
     (void)snprintf(n->engine.features, ENGINE_FEATURES, "null");
     n->script = *(const struct engine_null_script *)context;
     n->io = setup->io;

@@ -23,16 +23,31 @@
 /* Waits when the kernel takes nothing and nothing is in flight to wait for. */
 #define PUT_OFF_NS NS_PER_MS
 
+/* The first eight bytes of an sqe. */
+struct sqe_head {
+    uint8_t opcode;
+    uint8_t flags;
+    uint16_t ioprio;
+    int32_t fd;
+};
+_Static_assert(sizeof(struct sqe_head) == offsetof(struct io_uring_sqe, off) &&
+                   offsetof(struct sqe_head, fd) ==
+                       offsetof(struct io_uring_sqe, fd),
+               "the head of an sqe");
+_Static_assert(sizeof(struct engine_done) == sizeof(struct io_uring_cqe) &&
+                   offsetof(struct engine_done, result) ==
+                       offsetof(struct io_uring_cqe, res),
+               "completions are given out as they lie in the ring");
+
 struct uring {
     struct engine engine; /* first: a uring is an engine */
     struct io_uring ring;
     const struct engine_io *io;
     size_t io_stride;
-    uint8_t sqe_flags;
-    uint8_t opcode[ENGINE_FSYNC + 1];
     unsigned enter_flags;
     int enter_fd;
-    int files[ENGINE_FILES_MAX]; /* descriptors, or numbers of fixed files */
+    unsigned cq_seen;                          /* completions given out */
+    struct sqe_head head[ENGINE_FILES_MAX][4]; /* by file and operation */
 };
 
 /* Setup flags, newest first: an older kernel refuses what it does not know. */
@@ -70,31 +85,18 @@ static inline const struct engine_io *io_of(const struct uring *u,
                                       (size_t)slot * u->io_stride);
 }
 
-static void fill_fsync(struct io_uring_sqe *sqe)
-{
-    sqe->opcode = IORING_OP_FSYNC;
-    sqe->off = 0;
-    sqe->addr = 0;
-    sqe->len = 0;
-    sqe->buf_index = 0;
-}
-
 /* What is not written here was zero when the ring was made and stays so. */
 static inline void fill_sqe(const struct uring *u, struct io_uring_sqe *sqe,
                             uint32_t slot)
 {
     const struct engine_io *io = io_of(u, slot);
 
-    sqe->opcode = u->opcode[io->op];
-    sqe->flags = u->sqe_flags;
-    sqe->fd = u->files[io->file];
+    memcpy(sqe, &u->head[io->file][io->op], sizeof(struct sqe_head));
     sqe->off = io->offset;
     sqe->addr = (uint64_t)(uintptr_t)io->memory;
     sqe->len = io->length;
     sqe->user_data = slot;
     sqe->buf_index = io->region;
-    if (__builtin_expect(io->op == ENGINE_FSYNC, 0))
-        fill_fsync(sqe);
 }
 
 /* Puts requests into the ring; returns how many wait there in all. */
@@ -117,9 +119,11 @@ static inline unsigned fill(struct uring *u, const uint32_t *slots,
 
 static int enter(struct uring *u, unsigned to_submit, uint64_t wait_ns)
 {
+    /* Callers wait in slices, so that the divisions hardly ever are. */
+    bool slice = wait_ns < NS_PER_S;
     struct __kernel_timespec limit = {
-        .tv_sec = (int64_t)(wait_ns / NS_PER_S),
-        .tv_nsec = (long long)(wait_ns % NS_PER_S),
+        .tv_sec = slice ? 0 : (int64_t)(wait_ns / NS_PER_S),
+        .tv_nsec = (long long)(slice ? wait_ns : wait_ns % NS_PER_S),
     };
     struct io_uring_getevents_arg arg = {
         .sigmask_sz = _NSIG / 8,
@@ -130,14 +134,22 @@ static int enter(struct uring *u, unsigned to_submit, uint64_t wait_ns)
                            u->enter_flags, (sigset_t *)&arg, sizeof(arg));
 }
 
+/* Release: what was given out has been read before the kernel reuses it. */
+static inline void release_seen(struct uring *u)
+{
+    io_uring_smp_store_release(u->ring.cq.khead, u->cq_seen);
+}
+
 static int uring_submit(struct engine *engine, const uint32_t *slots,
                         uint32_t count, uint64_t now_ns, uint64_t wait_ns)
 {
     struct uring *u = (struct uring *)engine;
     unsigned waiting = fill(u, slots, count);
-    int r = enter(u, waiting, wait_ns);
+    int r;
 
     (void)now_ns;
+    release_seen(u);
+    r = enter(u, waiting, wait_ns);
     if (r >= 0 || r == -ETIME || r == -EINTR)
         return 0;
     if (r != -EAGAIN && r != -EBUSY && r != -ENOMEM)
@@ -148,23 +160,22 @@ static int uring_submit(struct engine *engine, const uint32_t *slots,
     return r == -EBADF || r == -EINVAL || r == -EFAULT ? r : 0;
 }
 
+/* Gives out what lies in one piece; the kernel gets the room back with the next
+ * call. */
 static uint32_t uring_reap(struct engine *engine, uint64_t now_ns,
-                           struct engine_done *done, uint32_t max,
+                           const struct engine_done **ret_done,
                            uint64_t *ret_at_ns)
 {
-    struct io_uring_cq *cq = &((struct uring *)engine)->ring.cq;
-    unsigned head = *cq->khead;
+    struct uring *u = (struct uring *)engine;
+    struct io_uring_cq *cq = &u->ring.cq;
+    unsigned head = u->cq_seen;
     unsigned ready = io_uring_smp_load_acquire(cq->ktail) - head;
-    uint32_t count = ready < max ? ready : max;
+    unsigned piece = cq->ring_entries - (head & cq->ring_mask);
+    unsigned count = ready < piece ? ready : piece;
 
-    for (uint32_t i = 0; i < count; i++) {
-        const struct io_uring_cqe *cqe = &cq->cqes[head++ & cq->ring_mask];
-
-        done[i].slot = (uint32_t)cqe->user_data;
-        done[i].result = cqe->res;
-    }
-    /* Release: the entries are read before the kernel may reuse them. */
-    io_uring_smp_store_release(cq->khead, head);
+    release_seen(u);
+    u->cq_seen = head + count;
+    *ret_done = (const struct engine_done *)&cq->cqes[head & cq->ring_mask];
     *ret_at_ns = now_ns;
     return count;
 }
@@ -228,46 +239,58 @@ static void register_ring(struct uring *u)
     }
 }
 
-static void register_files(struct uring *u, const struct engine_setup *setup)
+static bool register_files(struct uring *u, const struct engine_setup *setup)
 {
-    bool fixed =
-        io_uring_register_files(&u->ring, setup->fds, setup->fd_count) == 0;
-
-    for (uint32_t i = 0; i < setup->fd_count; i++)
-        u->files[i] = fixed ? (int)i : setup->fds[i];
-    if (fixed) {
-        u->sqe_flags = IOSQE_FIXED_FILE;
-        add_feature(u, "fixed_files");
-    }
+    if (io_uring_register_files(&u->ring, setup->fds, setup->fd_count) < 0)
+        return false;
+    add_feature(u, "fixed_files");
+    return true;
 }
 
-static void register_buffers(struct uring *u, const struct engine_setup *setup)
+static bool register_buffers(struct uring *u, const struct engine_setup *setup)
 {
     struct iovec *regions = calloc(setup->region_count + 1u, sizeof(*regions));
-    bool fixed;
+    int r;
 
-    u->opcode[ENGINE_READ] = IORING_OP_READ;
-    u->opcode[ENGINE_WRITE] = IORING_OP_WRITE;
-    if (regions == NULL)
-        return;
+    if (regions == NULL || setup->region_count == 0) {
+        free(regions);
+        return false;
+    }
     for (uint32_t i = 0; i < setup->region_count; i++)
         regions[i] =
             (struct iovec){setup->regions[i].memory, setup->regions[i].length};
-    fixed =
-        setup->region_count > 0 &&
-        io_uring_register_buffers(&u->ring, regions, setup->region_count) == 0;
+    r = io_uring_register_buffers(&u->ring, regions, setup->region_count);
     free(regions);
-    if (fixed) {
-        u->opcode[ENGINE_READ] = IORING_OP_READ_FIXED;
-        u->opcode[ENGINE_WRITE] = IORING_OP_WRITE_FIXED;
-        add_feature(u, "fixed_buffers");
-    }
+    if (r < 0)
+        return false;
+    add_feature(u, "fixed_buffers");
+    return true;
+}
+
+static void lay_heads(struct uring *u, const struct engine_setup *setup,
+                      bool fixed_files, bool fixed_buffers)
+{
+    const uint8_t opcode[ENGINE_OPS] = {
+        [ENGINE_READ] = fixed_buffers ? IORING_OP_READ_FIXED : IORING_OP_READ,
+        [ENGINE_WRITE] =
+            fixed_buffers ? IORING_OP_WRITE_FIXED : IORING_OP_WRITE,
+        [ENGINE_FSYNC] = IORING_OP_FSYNC,
+    };
+
+    for (uint32_t i = 0; i < setup->fd_count; i++)
+        for (uint32_t op = 0; op < ENGINE_OPS; op++)
+            u->head[i][op] = (struct sqe_head){
+                .opcode = opcode[op],
+                .flags = fixed_files ? IOSQE_FIXED_FILE : 0,
+                .fd = fixed_files ? (int32_t)i : setup->fds[i],
+            };
 }
 
 int engine_uring_open(const void *context, const struct engine_setup *setup,
                       struct engine **ret_engine, struct diag *diag)
 {
     struct uring *u;
+    bool fixed_files, fixed_buffers;
     int r;
 
     (void)context;
@@ -293,8 +316,9 @@ int engine_uring_open(const void *context, const struct engine_setup *setup,
                         "(EXT_ARG); Linux 5.11 or newer is needed");
     }
     register_ring(u);
-    register_files(u, setup);
-    register_buffers(u, setup);
+    fixed_files = register_files(u, setup);
+    fixed_buffers = register_buffers(u, setup);
+    lay_heads(u, setup, fixed_files, fixed_buffers);
     *ret_engine = &u->engine;
     return 0;
 }

@@ -11,6 +11,7 @@
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define INLINE      static inline __attribute__((always_inline))
 
 /* After so many completions the clock is read again before submitting, so that
  * the time we spent on them is not taken for the drive's. */
@@ -31,11 +32,23 @@ void worker_release(struct worker *w, uint32_t slot)
     }
 }
 
-static inline void complete(struct worker *w, uint32_t index, int32_t result,
-                            uint64_t at_ns)
+/* What completing needs, out of reach of the stores it makes: kept in
+ * registers. */
+struct reaping {
+    struct slot *slots;
+    struct tally *tallies;
+    uint32_t *freed;
+    uint32_t freed_mask;
+    uint32_t freed_tail;
+    bool has_open;
+    bool has_failures;
+};
+
+INLINE void complete(struct worker *w, struct reaping *r, uint32_t index,
+                     int32_t result, uint64_t at_ns)
 {
-    struct slot *slot = &w->slots[index];
-    struct tally *tally = &w->bank->tallies[slot->tally];
+    struct slot *slot = &r->slots[index];
+    struct tally *tally = &r->tallies[slot->tally];
 
     if (UNLIKELY(result != (int32_t)slot->io.length)) {
         worker_fail(w, index, result, at_ns);
@@ -46,33 +59,52 @@ static inline void complete(struct worker *w, uint32_t index, int32_t result,
     if (tally->response != NULL)
         histogram_record(tally->response, at_ns - slot->intended_ns);
     slot->submitted_ns = 0;
-    if (UNLIKELY(w->has_failures))
+    if (UNLIKELY(r->has_failures))
         w->targets[slot->io.file].failures = 0;
-    if (w->has_open)
+    if (r->has_open)
         worker_release(w, index);
     else
-        w->freed[w->freed_tail++ & w->freed_mask] = index;
+        r->freed[r->freed_tail++ & r->freed_mask] = index;
+}
+
+INLINE void complete_all(struct worker *w, const struct engine_done *done,
+                         uint32_t count, uint64_t at_ns)
+{
+    struct reaping r = {
+        .slots = w->slots,
+        .tallies = w->bank->tallies,
+        .freed = w->freed,
+        .freed_mask = w->freed_mask,
+        .freed_tail = w->freed_tail,
+        .has_open = w->has_open,
+        .has_failures = w->has_failures,
+    };
+
+    for (uint32_t i = 0; i < count; i++)
+        complete(w, &r, (uint32_t)done[i].slot, done[i].result, at_ns);
+    if (!r.has_open)
+        w->freed_tail = r.freed_tail;
 }
 
 static uint32_t reap(struct worker *w, uint64_t now_ns)
 {
+    const struct engine_done *done;
     uint32_t total = 0;
     uint64_t at_ns;
     uint32_t count;
 
-    while ((count = w->engine->ops->reap(w->engine, now_ns, w->done,
-                                         WORKER_DONE_MAX, &at_ns)) > 0) {
-        for (uint32_t i = 0; i < count; i++)
-            complete(w, w->done[i].slot, w->done[i].result, at_ns);
+    do {
+        count = w->engine->ops->reap(w->engine, now_ns, &done, &at_ns);
+        complete_all(w, done, count, at_ns);
         total += count;
-    }
+    } while (count > 0 && w->engine->constructed);
     assert(total <= w->in_flight);
     w->in_flight -= total;
     return total;
 }
 
 /* Takes the next window of the slot's part of the pool. */
-static inline void aim_write(struct worker *w, struct slot *slot)
+INLINE void aim_write(struct worker *w, struct slot *slot)
 {
     const struct worker_target *t = &w->targets[slot->io.file];
     uint32_t next = slot->write_at + ((slot->io.length + PATTERN_BLOCK - 1) &
@@ -85,10 +117,10 @@ static inline void aim_write(struct worker *w, struct slot *slot)
 }
 
 /* Makes the slot a request of the cell.  False at the cell's end. */
-static inline bool prepare(struct worker *w, struct slot *slot,
-                           struct worker_cell *cell, uint64_t now_ns)
+INLINE bool prepare(struct worker *w, struct slot *slot,
+                    struct worker_cell *cell, uint64_t now_ns)
 {
-    if (UNLIKELY(!access_draw(&cell->access, &w->prng, &slot->io)))
+    if (UNLIKELY(!access_draw(&cell->access, &w->draw, &slot->io)))
         return false;
     slot->submitted_ns = now_ns;
     slot->tally = (uint16_t)(cell->tally + slot->io.op);
@@ -101,32 +133,52 @@ static inline bool prepare(struct worker *w, struct slot *slot,
     return true;
 }
 
-/* False when no cell of the target has anything left to do. */
-static inline bool prepare_closed(struct worker *w, struct slot *slot,
-                                  uint64_t now_ns)
+/* Which of several closed cells, by weight. */
+INLINE struct worker_cell *choose(struct worker *w,
+                                  const struct worker_target *t)
 {
-    struct worker_target *t = &w->targets[slot->io.file];
+    uint64_t word = draw_next(&w->draw);
+    uint32_t last = t->closed_count - 1;
+    uint32_t i = 0;
 
-    while (t->closed_count > 0) {
-        struct worker_cell *cell = t->closed_count == 1
-                                       ? &w->cells[t->closed[0]]
-                                       : worker_draw_cell(w, t);
+    while (i < last && word >= t->closed_below[i])
+        i++;
+    return &w->cells[t->closed[i]];
+}
 
+/* False when no closed cell of the target has anything left to do. */
+INLINE bool prepare_closed(struct worker *w, struct slot *slot, uint64_t now_ns)
+{
+    const struct worker_target *t = &w->targets[slot->io.file];
+
+    for (;;) {
+        struct worker_cell *cell = t->only;
+
+        if (cell == NULL) {
+            if (UNLIKELY(t->closed_count == 0))
+                return false;
+            cell = choose(w, t);
+        }
         if (LIKELY(prepare(w, slot, cell, now_ns)))
             return true;
         worker_end_cell(w, cell);
     }
-    return false;
 }
 
 static uint32_t fill_closed(struct worker *w, uint64_t now_ns, uint32_t count)
 {
-    while (w->freed_head != w->freed_tail && count < w->batch_max) {
-        uint32_t index = w->freed[w->freed_head++ & w->freed_mask];
+    uint32_t head = w->freed_head;
+    uint32_t tail = w->freed_tail;
+    uint32_t *batch = w->batch;
+    uint32_t max = w->batch_max;
+
+    while (head != tail && count < max) {
+        uint32_t index = w->freed[head++ & w->freed_mask];
 
         if (LIKELY(prepare_closed(w, &w->slots[index], now_ns)))
-            w->batch[count++] = index;
+            batch[count++] = index;
     }
+    w->freed_head = head;
     return count;
 }
 

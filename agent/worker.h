@@ -33,18 +33,17 @@
 #include "agent/arrival.h"
 #include "agent/bank.h"
 #include "agent/crew.h"
+#include "agent/draw.h"
 #include "agent/due.h"
 #include "agent/engine.h"
 #include "agent/job.h"
 #include "agent/pattern.h"
 #include "common/clock.h"
 #include "common/diag.h"
-#include "common/prng.h"
 
 #include <stdatomic.h>
 
-#define WORKER_DONE_MAX 256u
-#define WORKER_RUN      (-1) /* worker_control.stop while nothing ended it */
+#define WORKER_RUN (-1) /* worker_control.stop while nothing ended it */
 
 /* A silent drive does not keep a worker from looking at its orders longer. */
 #define WORKER_CHECK_NS (20 * NS_PER_MS)
@@ -112,6 +111,7 @@ struct worker_target {
     uint32_t *closed;
     uint64_t *closed_below;
     uint32_t closed_count;
+    struct worker_cell *only; /* of the closed ones, when there is one */
     /* Open loop: live cells by due time, and the free slots. */
     struct due_heap open;
     uint32_t *free;
@@ -151,11 +151,10 @@ struct worker {
     bool has_failures;
     uint8_t *read_memory;
     struct pattern pattern;
-    struct prng prng;
+    struct draw draw;
     struct due_heap due; /* open targets with a free slot */
     uint32_t *mixed;     /* open targets with closed cells, too */
     uint32_t mixed_count;
-    struct engine_done done[WORKER_DONE_MAX];
 
     /* What it touches at edges and in trouble. */
     uint64_t interval_ns;
@@ -257,10 +256,6 @@ uint32_t worker_wake(struct worker *worker, uint64_t now_ns, uint32_t count);
 /* worker_trouble.c: the engine is broken. */
 void worker_break(struct worker *worker, int err, uint64_t now_ns);
 
-/* worker_choice.c: which closed cell a slot of the target gets. */
-struct worker_cell *worker_draw_cell(struct worker *worker,
-                                     struct worker_target *target);
-
 /* worker_choice.c: of the arrivals of a target that are due, which has the
  * highest rank: its place in the heap. */
 uint32_t worker_rank(const struct worker *worker,
@@ -269,7 +264,7 @@ uint32_t worker_rank(const struct worker *worker,
 /* worker_choice.c: a cell has come to its end. */
 void worker_end_cell(struct worker *worker, struct worker_cell *cell);
 
-/* worker_choice.c: computes closed_below of the live cells. */
+/* worker_choice.c: settles how the live cells are chosen. */
 void worker_weigh(struct worker *worker, struct worker_target *target);
 
 /* worker.c: the slot may be used again. */

@@ -44,23 +44,13 @@ void worker_weigh(struct worker *w, struct worker_target *t)
     double total = 0;
     double below = 0;
 
+    t->only = t->closed_count == 1 ? &w->cells[t->closed[0]] : NULL;
     for (uint32_t i = 0; i < t->closed_count; i++)
         total += weight_of(w, t, i);
     for (uint32_t i = 0; i < t->closed_count; i++) {
         below += weight_of(w, t, i);
         t->closed_below[i] = access_threshold(100.0 * below / total);
     }
-}
-
-struct worker_cell *worker_draw_cell(struct worker *w, struct worker_target *t)
-{
-    uint64_t draw = prng_next(&w->prng);
-    uint32_t i = 0;
-
-    assert(t->closed_count > 0);
-    while (i + 1 < t->closed_count && draw >= t->closed_below[i])
-        i++;
-    return &w->cells[t->closed[i]];
 }
 
 static void remove_closed(struct worker *w, struct worker_target *t,

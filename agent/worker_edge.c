@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* Arrivals that an edge goes over one by one: about a millisecond. */
+#define BACKLOG_STEPS 65536u
+
 void worker_control_stop(struct worker_control *control, enum crew_end end)
 {
     int32_t run = WORKER_RUN;
@@ -33,15 +36,23 @@ static void note_in_flight(struct worker *w, struct bank *bank, uint64_t at_ns)
     }
 }
 
-/* Arrivals due by `at_ns` and not issued.  `ahead` remembers how far the last
- * look went, so that each arrival is gone over once. */
-static void note_backlog(struct worker *w, const struct worker_cell *cell,
-                         struct stream *stream, struct bank *bank,
+/* How many more are due by `at_ns`, from the mean gap: of very many, that is
+ * right to a few in a thousand, and an edge must not take long. */
+static uint64_t estimate(const struct worker *w, const struct stream *stream,
                          uint64_t at_ns)
 {
-    enum engine_op op =
-        access_does(&cell->access, ENGINE_READ) ? ENGINE_READ : ENGINE_WRITE;
-    struct tally *tally = &bank->tallies[cell->tally + op];
+    uint64_t from_ns = w->start_ns + arrival_due_ns(&stream->ahead);
+
+    return from_ns >= at_ns
+               ? 0
+               : (uint64_t)((double)(at_ns - from_ns) / stream->ahead.mean_ns);
+}
+
+/* Arrivals due by `at_ns` and not issued.  `ahead` remembers how far the last
+ * look went, so that each arrival is gone over once. */
+static void note_backlog(struct worker *w, struct stream *stream,
+                         struct tally *tally, uint64_t at_ns, uint32_t *steps)
+{
     uint64_t due_ns = stream_due_ns(w, stream);
 
     if (due_ns >= at_ns)
@@ -50,12 +61,23 @@ static void note_backlog(struct worker *w, const struct worker_cell *cell,
         stream->ahead = stream->arrival;
         stream->ahead_number = stream->issued;
     }
-    while (w->start_ns + arrival_due_ns(&stream->ahead) < at_ns) {
+    while (w->start_ns + arrival_due_ns(&stream->ahead) < at_ns && *steps > 0) {
         arrival_next(&stream->ahead);
         stream->ahead_number++;
+        --*steps;
     }
-    tally->unissued = stream->ahead_number - stream->issued;
+    tally->unissued =
+        stream->ahead_number - stream->issued + estimate(w, stream, at_ns);
     tally->unissued_oldest_ns = at_ns - due_ns;
+}
+
+/* The tally of a cell's arrivals of which the operation is not drawn yet. */
+static struct tally *arrivals_tally(const struct worker_cell *cell,
+                                    struct bank *bank)
+{
+    return &bank->tallies[access_does(&cell->access, ENGINE_READ)
+                              ? cell->tally + ENGINE_READ
+                              : cell->tally + ENGINE_WRITE];
 }
 
 /* Whether an open cell has not come to its end. */
@@ -71,10 +93,16 @@ static bool is_live(const struct worker *w, uint32_t index)
 
 static void note_state(struct worker *w, struct bank *bank, uint64_t at_ns)
 {
+    uint32_t steps = BACKLOG_STEPS;
+
     note_in_flight(w, bank, at_ns);
-    for (uint32_t i = 0; w->has_open && i < w->cell_count; i++)
-        if (w->cells[i].open && is_live(w, i))
-            note_backlog(w, &w->cells[i], &w->cells[i].stream, bank, at_ns);
+    for (uint32_t i = 0; w->has_open && i < w->cell_count; i++) {
+        struct worker_cell *cell = &w->cells[i];
+
+        if (cell->open && is_live(w, i))
+            note_backlog(w, &cell->stream, arrivals_tally(cell, bank), at_ns,
+                         &steps);
+    }
 }
 
 /* Hands over the open bank, which ends at `end_ns` with the current interval.
@@ -194,9 +222,7 @@ static void begin_sync(struct worker *w, uint64_t now_ns)
 
         if (!t->fsync)
             continue;
-        slot->io.op = ENGINE_FSYNC;
-        slot->io.offset = 0;
-        slot->io.length = 0;
+        slot->io = (struct engine_io){.file = (uint16_t)i, .op = ENGINE_FSYNC};
         slot->submitted_ns = now_ns;
         w->batch[count++] = t->first_slot;
         if (count < w->batch_max)
@@ -238,13 +264,14 @@ static void synced(struct worker *w, uint32_t index, int32_t result)
 
 static void reap_syncs(struct worker *w, uint64_t now_ns)
 {
+    const struct engine_done *done;
     uint64_t at_ns;
     uint32_t count;
 
-    while ((count = w->engine->ops->reap(w->engine, now_ns, w->done,
-                                         WORKER_DONE_MAX, &at_ns)) > 0) {
+    while ((count = w->engine->ops->reap(w->engine, now_ns, &done, &at_ns)) >
+           0) {
         for (uint32_t i = 0; i < count; i++)
-            synced(w, w->done[i].slot, w->done[i].result);
+            synced(w, (uint32_t)done[i].slot, done[i].result);
         w->in_flight -= count;
     }
 }

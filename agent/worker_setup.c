@@ -211,8 +211,8 @@ int worker_init(struct worker *w, const struct job *job,
     w->wake_ns = UINT64_MAX;
     w->edge_ns = UINT64_MAX;
     w->reason_target = UINT32_MAX;
-    prng_seed(&w->prng, job->seed ^ ((uint64_t)targets[0] << 32));
-    pattern_init(&w->pattern, prng_next(&w->prng));
+    draw_seed(&w->draw, job->seed ^ ((uint64_t)targets[0] << 32));
+    pattern_init(&w->pattern, draw_next(&w->draw));
     return 0;
 }
 
@@ -292,7 +292,7 @@ static int open_windows(struct worker *w, struct worker_target *t)
         if (map_region(w, (size_t)count * t->window) < 0)
             return -ENOMEM;
         at = w->regions[w->region_count - 1].memory;
-        pattern_fill(at, (size_t)count * t->window, prng_next(&w->prng));
+        pattern_fill(at, (size_t)count * t->window, draw_next(&w->draw));
         pattern_compress(at, (size_t)count * t->window, w->compression);
         for (uint32_t i = 0; i < count; i++, done++, at += t->window) {
             struct slot *slot = &w->slots[t->first_slot + done];
@@ -435,14 +435,14 @@ void worker_linger(struct worker *w)
 {
     struct timespec second = {.tv_sec = 1};
     uint64_t now_ns = clock_now_ns(w->clock);
+    const struct engine_done *done;
     uint64_t at_ns;
     uint32_t count;
 
     if (w->engine->ops->submit(w->engine, w->batch, 0, now_ns, NS_PER_S) < 0)
         (void)nanosleep(&second, NULL); /* tidy: allow sleep, because the
                                            ring is broken: no facts come */
-    while ((count = w->engine->ops->reap(w->engine, clock_now_ns(w->clock),
-                                         w->done, WORKER_DONE_MAX, &at_ns)) > 0)
+    while ((count = w->engine->ops->reap(w->engine, now_ns, &done, &at_ns)) > 0)
         w->in_flight -= count;
 }
 

@@ -6,9 +6,9 @@
  *                  [seek=100] [rate=0] [seconds=1] [ios=0] [direct=0]
  *                  [workloads=1] [sizes=1] [bytes=0]
  *
- * With ios=N it ends after so many I/Os, which is what counting instructions
- * needs: (instructions of 110,000 - instructions of 10,000) / 100,000.
- * Prints one line: iops, user_ns, sys_ns (per I/O), mean_us, p99_us, errors.
+ * With ios=N it ends after about so many I/Os, which is what counting
+ * instructions needs; see instructions.sh.  Prints one line: ios, iops, user_ns
+ * and sys_ns per I/O, mean_us, p99_us, errors.
  * It writes to PATH when told so, without asking: never name a drive in use.
  */
 #include "agent/crew.h"
@@ -25,6 +25,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LOOK_TURNS 64u
 
 struct options {
     const char *path;
@@ -169,9 +171,11 @@ static void run(const struct options *o, struct worker *w, struct sampler *s,
     worker_begin(w, start_ns);
     sampler_begin(s, start_ns);
     for (uint32_t turn = 0; worker_turn(w); turn++) {
-        if (turn % 64 == 0)
-            while ((row = sampler_take(s, clock_now_ns(w->clock))) != NULL)
-                add_row(total, row);
+        /* Seldom, so that what is measured is the worker. */
+        if (turn % LOOK_TURNS != 0)
+            continue;
+        while ((row = sampler_take(s, clock_now_ns(w->clock))) != NULL)
+            add_row(total, row);
         if (stopped)
             continue;
         stopped = o->ios > 0 ? ios_so_far(w, total) >= o->ios
@@ -196,12 +200,13 @@ static void print(const struct worker *w, struct total *total)
     uint64_t p99 = histogram_quantile_raw(&total->service, 0.99);
 
     (void)getrusage(RUSAGE_SELF, &usage);
-    (void)printf("iops=%.0f user_ns=%.0f sys_ns=%.0f mean_us=%.2f p99_us=%.2f "
-                 "errors=%llu\n",
-                 ios / seconds, ns_of(&usage.ru_utime) / ios,
-                 ns_of(&usage.ru_stime) / ios,
-                 histogram_mean(&total->service) / 1e3, (double)p99 / 1e3,
-                 (unsigned long long)total->errors);
+    (void)printf(
+        "ios=%llu iops=%.0f user_ns=%.0f sys_ns=%.0f mean_us=%.2f p99_us=%.2f "
+        "errors=%llu\n",
+        (unsigned long long)total->ios, ios / seconds,
+        ns_of(&usage.ru_utime) / ios, ns_of(&usage.ru_stime) / ios,
+        histogram_mean(&total->service) / 1e3, (double)p99 / 1e3,
+        (unsigned long long)total->errors);
 }
 
 static void bench(const struct options *o, int fd)

@@ -9,14 +9,14 @@
 
 #define DRAWS 200000u
 
-static struct prng prng;
+static struct draw source;
 static uint64_t seed;
 
 static void setup(void)
 {
     /* Statistics with one known seed cannot fail by bad luck. */
     seed = getenv("TEST_SEED") != NULL ? suite_seed() : 1;
-    prng_seed(&prng, seed);
+    draw_seed(&source, seed);
 }
 
 static struct job_workload shape(double read, double seek, uint32_t size)
@@ -33,7 +33,7 @@ static struct job_workload shape(double read, double seek, uint32_t size)
 /* Without an assertion each time: those take longer than the draw. */
 static void draw(struct access *access, struct engine_io *io)
 {
-    if (!access_draw(access, &prng, io))
+    if (!access_draw(access, &source, io))
         ck_abort_msg("the cell has ended");
 }
 
@@ -61,7 +61,7 @@ START_TEST(random_offsets_are_multiples_within_the_region)
 
     access_init(&access, &w, JOB_MEASURE, low, high);
     for (uint32_t i = 0; i < DRAWS; i++) {
-        if (!access_draw(&access, &prng, &io) || io.offset % 8192 != 0 ||
+        if (!access_draw(&access, &source, &io) || io.offset % 8192 != 0 ||
             io.offset < low || io.offset + io.length > high ||
             io.length != 8192 || io.op != ENGINE_READ)
             ck_abort_msg("offset %llu, length %u; TEST_SEED=%llu",
@@ -189,7 +189,7 @@ START_TEST(sequential_ends_at_the_end_and_stays_there)
     for (uint32_t i = 0; i < 5; i++)
         draw(&access, &io);
     for (uint32_t i = 0; i < 3; i++)
-        ck_assert(!access_draw(&access, &prng, &io));
+        ck_assert(!access_draw(&access, &source, &io));
 }
 END_TEST
 
@@ -205,14 +205,14 @@ START_TEST(fill_writes_every_byte_once)
     struct engine_io io;
 
     access_init(&access, &w, JOB_FILL, low, low + lengths[_i]);
-    while (access_draw(&access, &prng, &io)) {
+    while (access_draw(&access, &source, &io)) {
         ck_assert_int_eq(io.op, ENGINE_WRITE);
         ck_assert_uint_eq(io.offset, next);
         ck_assert(io.length == 131072 || io.offset + io.length == access.high);
         next += io.length;
     }
     ck_assert_uint_eq(next, low + lengths[_i]);
-    ck_assert(!access_draw(&access, &prng, &io));
+    ck_assert(!access_draw(&access, &source, &io));
 }
 END_TEST
 

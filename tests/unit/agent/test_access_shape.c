@@ -11,14 +11,14 @@
 #define KB    UINT64_C(1024)
 #define MB    (1024 * KB)
 
-static struct prng prng;
+static struct draw source;
 static struct job_workload w;
 static struct job_cell cell;
 static struct access access_;
 
 static void setup(void)
 {
-    prng_seed(&prng, getenv("TEST_SEED") != NULL ? suite_seed() : 1);
+    draw_seed(&source, getenv("TEST_SEED") != NULL ? suite_seed() : 1);
     w = (struct job_workload){
         .name = "wd",
         .read_percent = 100,
@@ -38,7 +38,7 @@ static struct engine_io next(void)
 {
     struct engine_io io = {0};
 
-    if (!access_draw(&access_, &prng, &io))
+    if (!access_draw(&access_, &source, &io))
         ck_abort_msg("the cell has ended");
     return io;
 }
@@ -281,12 +281,12 @@ START_TEST(streams_that_end_cover_their_slices_once)
     w.streams = 8;
     cell.high = 256 * 4096;
     begin();
-    for (; access_draw(&access_, &prng, &io); count++)
+    for (; access_draw(&access_, &source, &io); count++)
         seen[io.offset / 4096]++;
     ck_assert_uint_eq(count, 256);
     for (uint32_t i = 0; i < 256; i++)
         ck_assert_uint_eq(seen[i], 1);
-    ck_assert(!access_draw(&access_, &prng, &io));
+    ck_assert(!access_draw(&access_, &source, &io));
 }
 END_TEST
 

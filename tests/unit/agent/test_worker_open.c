@@ -172,6 +172,28 @@ START_TEST(saturation_is_told_as_unissued)
 }
 END_TEST
 
+/* A billion a second are asked for and nearly all are backlog: edges still cost
+ * next to nothing, and the number is right. */
+START_TEST(a_huge_backlog_is_counted_without_counting)
+{
+    double expected;
+
+    rig_init(&rig, 1, 1, 1);
+    open_loop(1e9, 4, JOB_EXPONENTIAL);
+    rig.latency_ns = 10 * NS_PER_MS;
+    rig_run(&rig);
+    for (uint32_t i = 0; i < 10; i++) {
+        const struct row_cell *cell = &rig.rows[i].cell[0][JOB_READ];
+
+        expected = 1e9 * (i + 1) - 400.0 * (i + 1);
+        ck_assert_msg(fabs((double)cell->unissued / expected - 1) < 0.001,
+                      "%llu instead of %g", (unsigned long long)cell->unissued,
+                      expected);
+    }
+    rig_done(&rig);
+}
+END_TEST
+
 static void slow_sd1(struct rig *r, const struct engine_io *io, uint64_t number,
                      uint64_t since_ns, struct engine_null_fate *fate)
 {
@@ -377,6 +399,7 @@ int main(void)
     tcase_add_test(cases, case_D06_a_stall_shows_in_response);
     tcase_add_test(cases, a_stall_does_not_change_the_schedule);
     tcase_add_test(cases, saturation_is_told_as_unissued);
+    tcase_add_test(cases, a_huge_backlog_is_counted_without_counting);
     tcase_add_test(cases, case_D08_a_full_queue_holds_back_nobody_else);
     tcase_add_test(cases, workloads_of_one_drive_keep_their_proportion);
     tcase_add_test(cases, below_saturation_depth_does_not_change_the_median);
