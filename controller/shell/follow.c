@@ -109,6 +109,16 @@ static void show_early(struct follow *f)
     json_decref(early);
 }
 
+/* Which campaign "the newest" was. */
+static void note_number(struct follow *f, const json_t *status)
+{
+    const json_t *number = json_object_get(status, "number");
+
+    if (json_is_integer(number))
+        (void)snprintf(f->campaign, sizeof(f->campaign),
+                       "%" JSON_INTEGER_FORMAT, json_integer_value(number));
+}
+
 int follow_campaign(struct follow *follow, struct diag *diag)
 {
     uint32_t id = client_next_id(follow->client);
@@ -127,6 +137,7 @@ int follow_campaign(struct follow *follow, struct diag *diag)
 
         r = diag_set(diag, -ENOENT, "%s", error != NULL ? error : "refused");
     } else {
+        note_number(follow, answer.document);
         show_past(follow, answer.document);
         show_early(follow);
     }

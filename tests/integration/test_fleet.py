@@ -3,6 +3,9 @@
 import json
 import os
 import pathlib
+import re
+import signal
+import subprocess
 import unittest
 
 import lab
@@ -149,6 +152,29 @@ rd=rd1,wd=wd1,iorate=max,elapsed=100,interval=1
         document = self.lab.json("show", number, check=None)
         self.assertEqual(document["verdict"], "interrupted")
         self.assertEqual(self.lab.lockstep("show", "999", check=2).stdout, "")
+
+    def test_ctrl_c_only_detaches_who_watches(self):
+        parm = self.parm("""
+wd=wd1,sd=sd*,rdpct=100,seekpct=100,xfersize=4k
+rd=rd1,wd=wd1,iorate=300,elapsed=100,interval=1
+""")
+        for words in (("submit", "--wait", "-f", parm), ("watch",)):
+            shell = subprocess.Popen(self.lab.words(*words), text=True,
+                                     stdout=subprocess.PIPE)
+            self.addCleanup(shell.kill)
+            said = ""
+            while "Starting RD=rd1" not in said:
+                line = shell.stdout.readline()
+                self.assertTrue(line, "it ended early")
+                said += line
+            shell.send_signal(signal.SIGINT)
+            rest, _ = shell.communicate(timeout=20)
+            self.assertEqual(shell.returncode, 4)
+            stop = re.search(r"lockstep stop (\d+)", rest)
+            self.assertIsNone(self.lab.json("status", stop[1])["verdict"])
+        self.lab.lockstep(*stop[0].split()[1:], check=0)
+        lab.wait_until(lambda: self.lab.json("status", stop[1], check=None)
+                       ["verdict"] == "interrupted", what="the verdict")
 
     def test_strangers_are_refused(self):
         other = self.lab.folder / "other"
