@@ -208,6 +208,9 @@ void conductor_stored(struct conductor *conductor, uint64_t now_ns,
 struct conduct_total {
     double iops;     /* of the measured intervals, all hosts together */
     uint64_t errors; /* requests that failed */
+    double service_mean_ns;  /* 0: unknown */
+    double response_find_ns; /* the run's find_quantile of response times;
+                                0: unknown */
 };
 
 /* The answer to CONDUCT_DO_TOTAL. */

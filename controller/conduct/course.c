@@ -344,6 +344,19 @@ static void step_collected(struct conductor *c)
 
 /* ---- Over ---------------------------------------------------------------- */
 
+/* How far a search has come. */
+static void tell_search(struct conductor *c, const struct plan_run *run)
+{
+    char text[TEXT_SIZE];
+
+    (void)snprintf(text, sizeof(text),
+                   "%s: %.0f a second keep the limit, %.0f do not (%.4g%% of "
+                   "response times within %.4g ms are asked for)",
+                   run->rd, c->curve.kept_iops, c->curve.broke_iops,
+                   run->find_quantile * 100, (double)run->find_limit_ns / 1e6);
+    effect_add(c, CONDUCT_NOTICE)->reason = effect_text(c, text);
+}
+
 static void enter_over(struct conductor *c)
 {
     const struct plan_run *run = &c->plan->runs[c->phase.number];
@@ -355,9 +368,13 @@ static void enter_over(struct conductor *c)
     effect->reason = effect_text(c, reason);
     verdict_spread(c, &effect->spread_ns, &effect->uncertainty_ns);
     course_note_verdict(c, verdict, reason);
-    if (run->kind == PLAN_RUN_MEASURE)
-        curve_note(&c->curve, &run->rate, c->total.iops,
-                   verdict == CONDUCT_COMPLETE);
+    if (run->kind != PLAN_RUN_MEASURE)
+        return;
+    curve_note(&c->curve, &run->rate, c->total.iops,
+               verdict == CONDUCT_COMPLETE);
+    curve_note_times(&c->curve, run, &c->total);
+    if (run->rate.kind == PLAN_RATE_FIND)
+        tell_search(c, run);
 }
 
 static bool is_last(const struct conductor *c)

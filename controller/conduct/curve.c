@@ -1,30 +1,64 @@
 #include "controller/conduct/curve.h"
 
+#include "controller/conduct/conduct.h"
+
 #include <errno.h>
+#include <math.h>
 
 void curve_init(struct curve *curve)
 {
     curve->state = CURVE_NONE;
     curve->maximum_iops = 0;
     curve->observed_iops = -1;
+    curve->kept_iops = 0;
+    curve->broke_iops = 0;
+    curve->asked_iops = 0;
+}
+
+/* Whether there is a maximum to take shares of. */
+static int check_maximum(const struct curve *curve, struct diag *diag)
+{
+    switch (curve->state) {
+    case CURVE_NONE:
+        return diag_set(diag, -ENODATA,
+                        "no maximum was measured that a share could be taken "
+                        "of");
+    case CURVE_BROKEN:
+        return diag_set(diag, -ECANCELED,
+                        "the curve's maximum was not measured by all hosts "
+                        "for the whole time, so its points are not run");
+    case CURVE_STOPPED:
+        return diag_set(diag, -ECANCELED,
+                        "the point before was slower than stopcurve= allows");
+    case CURVE_KNOWN:
+        break;
+    }
+    return 0;
 }
 
 static int rate_of_point(const struct curve *curve, double percent,
                          double *ret_iops, struct diag *diag)
 {
-    switch (curve->state) {
-    case CURVE_NONE:
-        return diag_set(diag, -ENODATA,
-                        "no maximum was measured that %g%% could be taken of",
-                        percent);
-    case CURVE_BROKEN:
-        return diag_set(diag, -ECANCELED,
-                        "the curve's maximum was not measured by all hosts "
-                        "for the whole time, so its points are not run");
-    case CURVE_KNOWN:
-        break;
-    }
+    int err = check_maximum(curve, diag);
+
+    if (err < 0)
+        return err;
     *ret_iops = (double)plan_round_rate(curve->maximum_iops, percent);
+    return 0;
+}
+
+/* In the middle of what is left; whole I/Os a second. */
+static int rate_of_step(struct curve *curve, double *ret_iops,
+                        struct diag *diag)
+{
+    int err = check_maximum(curve, diag);
+
+    if (err < 0)
+        return err;
+    curve->asked_iops = floor((curve->kept_iops + curve->broke_iops) / 2);
+    if (curve->asked_iops < 1)
+        curve->asked_iops = 1;
+    *ret_iops = curve->asked_iops;
     return 0;
 }
 
@@ -40,7 +74,7 @@ static int rate_of_observed(const struct curve *curve, double percent,
     return 0;
 }
 
-int curve_rate(const struct curve *curve, const struct plan_rate *rate,
+int curve_rate(struct curve *curve, const struct plan_rate *rate,
                double *ret_iops, struct diag *diag)
 {
     switch (rate->kind) {
@@ -53,6 +87,8 @@ int curve_rate(const struct curve *curve, const struct plan_rate *rate,
         return 0;
     case PLAN_RATE_PERCENT:
         return rate_of_point(curve, rate->value, ret_iops, diag);
+    case PLAN_RATE_FIND:
+        return rate_of_step(curve, ret_iops, diag);
     case PLAN_RATE_OBSERVED:
         return rate_of_observed(curve, rate->value, ret_iops, diag);
     }
@@ -67,4 +103,30 @@ void curve_note(struct curve *curve, const struct plan_rate *rate,
         return;
     curve->maximum_iops = observed_iops;
     curve->state = whole ? CURVE_KNOWN : CURVE_BROKEN;
+    curve->kept_iops = 0;
+    curve->broke_iops = observed_iops;
+}
+
+/* A rate that was not reached did not keep the limit either. */
+static void note_step(struct curve *curve, const struct plan_run *run,
+                      const struct conduct_total *total)
+{
+    bool kept = total->response_find_ns > 0 &&
+                total->response_find_ns <= (double)run->find_limit_ns &&
+                total->iops >= 0.95 * curve->asked_iops;
+
+    if (kept)
+        curve->kept_iops = curve->asked_iops;
+    else
+        curve->broke_iops = curve->asked_iops;
+}
+
+void curve_note_times(struct curve *curve, const struct plan_run *run,
+                      const struct conduct_total *total)
+{
+    if (run->rate.kind == PLAN_RATE_FIND)
+        note_step(curve, run, total);
+    if (run->rate.kind == PLAN_RATE_PERCENT && run->stop_curve_ns > 0 &&
+        total->service_mean_ns > (double)run->stop_curve_ns)
+        curve->state = CURVE_STOPPED;
 }

@@ -2,6 +2,7 @@
 
 #include "common/arena.h"
 #include "common/clock.h"
+#include "common/histogram.h"
 #include "common/log.h"
 #include "controller/conduct/queue.h"
 #include "controller/fleet/agent_session.h"
@@ -188,6 +189,7 @@ static int make_slice(struct campaign *campaign, uint32_t phase, uint32_t host)
     if (campaign->slices_phase != phase) {
         forget_slices(campaign);
         campaign->slices_phase = phase;
+        tally_begin(&campaign->tally, phase);
     }
     if (*slice != NULL)
         return 0;
@@ -206,6 +208,7 @@ static int say_prepare(struct campaign *campaign, uint32_t phase, uint32_t host)
                 .plan = campaign->plan,
                 .slice = campaign->hosts[host].slice,
                 .rate = at_hand->iops,
+                .shares = campaign_shares(campaign, phase),
                 .seed = seed_of(campaign, phase, host),
                 .drain_limit_ns = at_hand->drain_limit_ns,
                 .time_limit_ns = at_hand->time_limit_ns,
@@ -324,6 +327,7 @@ static void end_phase(struct campaign *campaign,
 {
     char who[32];
 
+    campaign_keep_shares(campaign, effect->phase);
     if (effect->verdict != CONDUCT_COMPLETE)
         log_warn(subject(campaign, who), "phase %u is %s: %s",
                  effect->phase + 1, conduct_verdict_name(effect->verdict),
@@ -460,10 +464,12 @@ static void tell_state(struct campaign *campaign, enum results_state state,
 void campaign_begin(struct campaign *campaign)
 {
     struct fleet *fleet = campaign->fleet;
+    struct conduct_options options;
     char who[32];
 
     campaign->conductor =
-        conductor_new(campaign->plan, &fleet->conduct, fleet_now_ns(fleet));
+        conductor_new(campaign->plan, campaign_options(campaign, &options),
+                      fleet_now_ns(fleet));
     if (campaign->conductor == NULL) {
         campaign_end(campaign, VERDICT_FAILED,
                      "the controller is out of memory");
@@ -759,6 +765,20 @@ static int translate_times(const struct conductor *conductor, uint32_t host,
     return 0;
 }
 
+/* maxdata= and data_errors=: the phase ends with an edge to come. */
+static void check_limits(struct campaign *campaign)
+{
+    char reason[TEXT_SIZE];
+    bool failed;
+
+    if (!tally_is_over(&campaign->tally, campaign->plan, &failed, reason,
+                       sizeof(reason)))
+        return;
+    conductor_end_phase(campaign->conductor, fleet_now_ns(campaign->fleet),
+                        failed ? CONDUCT_FAILED : CONDUCT_COMPLETE, reason);
+    advance(campaign);
+}
+
 int campaign_sample(struct campaign *campaign, uint32_t host,
                     struct wire_sample *from, struct diag *diag)
 {
@@ -768,18 +788,24 @@ int campaign_sample(struct campaign *campaign, uint32_t host,
 
     if (!runs(campaign) || slice == NULL || campaign->slices_phase != phase)
         return -ENOENT;
-    from->sample->host = host;
+    struct sample *sample = from->sample;
+
+    sample->host = host;
     err = translate_cells(slice, from->sample, diag);
     if (err == 0)
         err = translate_times(campaign->conductor, host, from, diag);
-    if (err == 0)
+    if (err == 0) {
+        tally_add(&campaign->tally, &campaign->hosts[host].counted,
+                  campaign->plan, phase, sample);
         err = results_sample(campaign->fleet->results, &campaign->id, phase,
-                             from->sample, diag);
+                             sample, diag);
+    }
     if (err != 0)
         return err;
     from->sample = NULL; /* taken */
     conductor_opened(campaign->conductor, host, phase,
                      from->agent_opened_first_ns, from->agent_opened_last_ns);
+    check_limits(campaign);
     return 0;
 }
 
@@ -801,6 +827,9 @@ void campaign_totalled(struct campaign *campaign, uint32_t phase,
     const struct conduct_total total = {
         .iops = from->iops >= 0 ? from->iops : 0, /* NAN: nothing was */
         .errors = from->errors,
+        .service_mean_ns =
+            from->service != NULL ? histogram_mean(from->service) : 0,
+        .response_find_ns = campaign_response_ns(campaign, phase, from),
     };
 
     if (!runs(campaign))

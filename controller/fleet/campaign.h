@@ -19,6 +19,7 @@
 
 #include "common/base.h"
 #include "controller/conduct/conduct.h"
+#include "controller/fleet/tally.h"
 #include "controller/fleet/wire.h"
 #include "controller/language/report.h"
 #include "controller/results/results.h"
@@ -52,6 +53,7 @@ struct campaign_host {
     uint32_t target_count;
     bool inspected;
     struct slice *slice; /* of the phase at hand; NULL before its Prepare */
+    struct tally_mark counted;
 };
 
 struct campaign {
@@ -78,6 +80,10 @@ struct campaign {
     struct conductor *conductor;
     bool carrying_out;
     uint32_t slices_phase;
+    struct tally tally; /* of the phase at hand */
+    /* What the workloads' shares were at a curve's maximum. */
+    double shares[TALLY_WORKLOADS_MAX];
+    bool shares_known;
 
     /* The last word. */
     enum verdict verdict;
@@ -135,6 +141,20 @@ void campaign_stored(struct campaign *campaign, uint32_t phase, uint32_t host,
 void campaign_totalled(struct campaign *campaign, uint32_t phase,
                        const struct results_total *total);
 void campaign_store_failed(struct campaign *campaign, const char *why);
+
+/* campaign_asks.c: the shares of workloads in a phase; NULL: as planned. */
+const double *campaign_shares(const struct campaign *campaign, uint32_t phase);
+
+/* campaign_asks.c: remembers them at the end of a curve's maximum. */
+void campaign_keep_shares(struct campaign *campaign, uint32_t phase);
+
+/* campaign_asks.c: the controller's options, and what the campaign asks. */
+const struct conduct_options *campaign_options(const struct campaign *campaign,
+                                               struct conduct_options *options);
+
+/* campaign_asks.c: what iorate=find looks at; 0: nothing was measured. */
+double campaign_response_ns(const struct campaign *campaign, uint32_t phase,
+                            const struct results_total *total);
 
 /* Says its last word to the store and to whoever watches. */
 void campaign_end(struct campaign *campaign, enum verdict verdict,

@@ -221,15 +221,19 @@ static Lockstep__Cell *put_cell(struct arena *arena,
                                 const struct plan_run *run, uint32_t index)
 {
     const struct plan_cell *cell = &run->cells[from->slice->cells[index]];
+    const struct plan_workload *workload = &run->workloads[cell->workload];
     Lockstep__Cell *to = MESSAGE(arena, Lockstep__Cell, LOCKSTEP__CELL__INIT);
+    double stretch = 1;
 
     if (to == NULL)
         return NULL;
+    if (from->shares != NULL && workload->rate == 0 && workload->skew > 0)
+        stretch = from->shares[cell->workload] / workload->skew;
     to->workload = from->slice->cell_workload[index];
     to->target = from->slice->cell_target[index];
     to->low = cell->low;
     to->high = cell->high;
-    to->iorate = plan_cell_rate(run, cell, from->rate);
+    to->iorate = plan_cell_rate(run, cell, from->rate) * stretch;
     to->weight = cell->share > 0 ? cell->share : 1;
     to->wrap_low = cell->wrap_low;
     to->wrap_high = cell->wrap_high;

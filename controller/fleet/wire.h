@@ -337,6 +337,8 @@ struct wire_prepare {
     const struct plan *plan;
     const struct slice *slice;
     double rate; /* of the whole run, I/Os a second; 0: closed loop */
+    const double *shares; /* of workloads, per cent, in place of their skew;
+                             NULL: as planned */
     uint64_t seed;
     uint64_t drain_limit_ns;
     uint64_t time_limit_ns;

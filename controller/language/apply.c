@@ -382,6 +382,27 @@ static int apply_stanza(struct building *building, const struct stanza *stanza)
     return 0;
 }
 
+/* -r: those before it are not run. */
+static void drop_first(struct building *building)
+{
+    const struct definition_name *first = &building->general.first_rd;
+    uint32_t at = 0;
+
+    if (first->text == NULL)
+        return;
+    while (at < building->rd_count &&
+           strcmp(building->rds[at].name, first->text) != 0)
+        at++;
+    if (at == building->rd_count) {
+        language_report_add(building->reading->report, LANGUAGE_ERROR,
+                            &first->place, NULL,
+                            "there is no rd=%s to begin with", first->text);
+        return;
+    }
+    building->rds += at;
+    building->rd_count -= at;
+}
+
 int apply_run(struct reading *reading)
 {
     struct definitions *definitions = reading->definitions;
@@ -397,6 +418,7 @@ int apply_run(struct reading *reading)
     if (err < 0)
         return err;
     report_idle(building);
+    drop_first(building);
     definitions->general = building->general;
     definitions->hosts = building->hosts;
     definitions->host_count = building->host_count;

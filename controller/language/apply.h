@@ -104,6 +104,7 @@ APPLY(apply_workers);
 APPLY(apply_require);
 APPLY(apply_host_wait);
 APPLY(apply_loop);
+APPLY(apply_first_rd);
 
 APPLY(apply_host_system);
 
@@ -149,6 +150,7 @@ APPLY(apply_rd_openflags);
 APPLY(apply_rd_loop);
 APPLY(apply_rd_maxdata);
 APPLY(apply_rd_stopcurve);
+APPLY(apply_rd_find);
 APPLY(apply_rd_curve_scope);
 APPLY(apply_rd_repeat);
 

@@ -101,6 +101,27 @@ APPLY(apply_data_errors)
     return 0;
 }
 
+static bool is_from_command_line(const struct language_place *place)
+{
+    return place->file != NULL &&
+           strcmp(place->file, LANGUAGE_COMMAND_LINE) == 0;
+}
+
+APPLY(apply_first_rd)
+{
+    struct definition_general *general = definition;
+    const struct token *token;
+    int err = value_word(reading, parameter, &token);
+
+    if (err < 0)
+        return err;
+    if (is_from_command_line(&general->first_rd.place))
+        return 0;
+    general->first_rd.text = token->text;
+    general->first_rd.place = token->place;
+    return 0;
+}
+
 /* loop=nn, or nns, nnm, nnh: all runs so often, or for so long. */
 APPLY(apply_loop)
 {
@@ -125,6 +146,8 @@ APPLY(apply_loop)
     if (number.value > (is_time ? 1e9 : LOOPS_MAX))
         return value_error(reading, parameter, token, "loop=%s is too much",
                            token->text);
+    if (is_from_command_line(&general->loop_place))
+        return 0;
     general->loops = is_time ? 0 : (uint32_t)number.value;
     general->loop_ns = is_time ? (uint64_t)llround(number.value * 1e9) : 0;
     general->loop_place = token->place;

@@ -5,6 +5,7 @@
 
 #include "common/arena.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -199,16 +200,17 @@ APPLY(apply_rd_iorate)
 
     rd->rate_place = parameter->place;
     if (parameter->count == 1 &&
-        strcasecmp(parameter->values[0].text, "curve") == 0) {
+        (strcasecmp(parameter->values[0].text, "curve") == 0 ||
+         strcasecmp(parameter->values[0].text, "find") == 0)) {
         rates = ARENA_NEW(reading->arena, struct definition_rate);
         if (rates == NULL)
             return -ENOMEM;
-        rates->kind = DEFINITION_RATE_CURVE;
+        rates->kind =
+            tolower((unsigned char)parameter->values[0].text[0]) == 'c'
+                ? DEFINITION_RATE_CURVE
+                : DEFINITION_RATE_FIND;
         return set_rates(rd, rates, 1);
     }
-    if (parameter->count == 1 &&
-        strcasecmp(parameter->values[0].text, "find") == 0)
-        return value_not_yet(reading, parameter, "find");
     err = read_rates(reading, parameter, &rates, &count);
     if (err < 0)
         return err;
@@ -556,6 +558,34 @@ APPLY(apply_rd_stopcurve)
                            number.token->text);
     rd->stop_curve_ns =
         (uint64_t)llround(number.value * (number.is_exact ? 1e9 : 1e6));
+    return 0;
+}
+
+/* find=(p99,2ms): the percentile of response times, and its bound. */
+APPLY(apply_rd_find)
+{
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
+    const char *text = parameter->values[0].text;
+    struct number percent = {0}, limit = {0};
+
+    if (parameter->count != 2)
+        return value_error(reading, parameter, NULL,
+                           "find= takes a percentile and a time, as in "
+                           "find=(p99,2ms)");
+    if (tolower((unsigned char)text[0]) != 'p' ||
+        number_parse(text + 1, UNIT_COUNT, &percent) < 0 ||
+        percent.value < 50 || percent.value > 99.999)
+        return value_error(reading, parameter, &parameter->values[0],
+                           "'%s' is not a percentile from p50 to p99.999",
+                           text);
+    text = parameter->values[1].text;
+    if (number_parse(text, UNIT_SECONDS, &limit) < 0 || !limit.is_exact ||
+        limit.value <= 0 || limit.value > 1e6)
+        return value_error(reading, parameter, &parameter->values[1],
+                           "'%s' is not a response time with s, ms or us",
+                           text);
+    rd->find_quantile = percent.value / 100;
+    rd->find_limit_ns = (uint64_t)llround(limit.value * 1e9);
     return 0;
 }
 

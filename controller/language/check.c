@@ -283,6 +283,19 @@ static void check_run(struct reading *reading, struct definition_rd *rd)
                             "rd=%s has neither wd= nor sd=: there is nothing "
                             "to do",
                             rd->name);
+    bool finds =
+        rd->rate_count > 0 && rd->rates[0].kind == DEFINITION_RATE_FIND;
+
+    if (finds && rd->find_quantile == 0)
+        language_report_add(reading->report, LANGUAGE_ERROR, &rd->rate_place,
+                            NULL,
+                            "rd=%s: iorate=find needs what to keep, as in "
+                            "find=(p99,2ms)",
+                            rd->name);
+    if (!finds && rd->find_quantile > 0)
+        language_report_add(reading->report, LANGUAGE_WARNING, &rd->place, NULL,
+                            "rd=%s: find= has no effect without iorate=find",
+                            rd->name);
     if (rd->stop_curve_ns > 0 && rd->rate_count > 0 &&
         rd->rates[0].kind != DEFINITION_RATE_CURVE)
         language_report_add(reading->report, LANGUAGE_WARNING, &rd->place, NULL,

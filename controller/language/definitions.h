@@ -162,6 +162,7 @@ enum definition_rate_kind {
     DEFINITION_RATE_FIXED,
     DEFINITION_RATE_OBSERVED, /* per cent */
     DEFINITION_RATE_BYTES,    /* bytes a second */
+    DEFINITION_RATE_FIND,     /* the highest that keeps find= */
 };
 
 struct definition_rate {
@@ -228,6 +229,8 @@ struct definition_rd {
     struct definition_max max[DATA_KINDS];
     uint64_t stop_curve_ns; /* 0: none */
     uint32_t repeat;        /* each run so often in a row */
+    double find_quantile;   /* 0 .. 1; 0: not given */
+    uint64_t find_limit_ns;
     struct definition_open open;
     struct definition_loop loops[LOOP_KINDS]; /* outermost first */
     uint32_t loop_count;
@@ -254,6 +257,7 @@ struct definition_general {
     uint32_t loops;   /* all runs so often; 0: once */
     uint64_t loop_ns; /* or for so long */
     struct language_place loop_place;
+    struct definition_name first_rd; /* text NULL: the first one */
 };
 
 struct definitions {

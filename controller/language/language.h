@@ -30,6 +30,10 @@
 #define LANGUAGE_VARIABLES_MAX 256u
 #define LANGUAGE_LIST_MAX      10240u /* values of one list or range */
 
+/* The name of a file that options of a command line stand for; what it says
+ * wins over the other files. */
+#define LANGUAGE_COMMAND_LINE "the command line"
+
 struct language_file {
     const char *name; /* as messages call it */
     const char *text; /* need not end in a zero byte */

@@ -97,6 +97,8 @@ const struct parameter_kind parameter_table[] = {
     IDLE(GENERAL, "fwd_thread_adjust", "file systems only"),
     WHOLE(GENERAL, "workers", apply_workers,
           "threads of an agent; as its configuration says by default"),
+    WHOLE(GENERAL, "first_rd", apply_first_rd,
+          "begin with this rd=; as -r on the command line"),
     WHOLE(GENERAL, "require", apply_require,
           "hosts that must take part in a run: all, a number, 75%"),
     WHOLE(GENERAL, "host_wait", apply_host_wait,
@@ -245,6 +247,8 @@ const struct parameter_kind parameter_table[] = {
     LATER(RD, "mount", WORDS, "file systems only"),
     WHOLE(RD, "curve_scope", apply_rd_curve_scope,
           "what the percentages of a curve are of: cluster, drive"),
+    WHOLE(RD, "find", apply_rd_find,
+          "with iorate=find: (p99,2ms), what the highest rate must keep"),
     WHOLE(RD, "repeat", apply_rd_repeat, "each run so often in a row"),
 };
 /* clang-format on */

@@ -221,7 +221,8 @@ static uint64_t count_runs(const struct definitions *definitions,
     uint64_t runs = 0;
 
     for (uint32_t i = 0; i < rd->rate_count; i++)
-        runs += rd->rates[i].kind != DEFINITION_RATE_CURVE ? 1
+        runs += rd->rates[i].kind == DEFINITION_RATE_FIND ? PLAN_FIND_STEPS + 1
+                : rd->rates[i].kind != DEFINITION_RATE_CURVE ? 1
                 : rd->curve_count > 0 ? (uint64_t)rd->curve_count + 1
                                       : 7;
     for (uint32_t i = 0; i < rd->loop_count; i++)

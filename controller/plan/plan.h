@@ -36,6 +36,7 @@ struct definitions;
 #define PLAN_HOSTS_MAX   4096u
 #define PLAN_TARGETS_MAX 65536u
 #define PLAN_RUNS_MAX    200000u
+#define PLAN_FIND_STEPS  8u /* of iorate=find: to 1/256 of the maximum */
 
 enum plan_rate_kind {
     PLAN_RATE_MAX,      /* closed loop */
@@ -45,6 +46,9 @@ enum plan_rate_kind {
     PLAN_RATE_OBSERVED, /* iorate=50%; value: per cent of the rate that the
                            run before it measured, whatever that was */
     PLAN_RATE_FIXED,    /* value: I/Os a second, all cells together */
+    PLAN_RATE_FIND,     /* value: step, from 1, of the search for the highest
+                           rate that keeps the run's find_limit_ns, below what
+                           the PLAN_RATE_CURVE run before it measured */
 };
 
 /* How the arrivals of an open loop are spread; the values of the wire. */
@@ -236,6 +240,8 @@ struct plan_run {
     bool concatenated;      /* the sds of a workload are one large one */
     double compression;     /* compratio=; 1: none */
     uint64_t stop_curve_ns; /* a point above it ends the curve; 0: none */
+    double find_quantile;   /* of response times, 0 .. 1; iorate=find */
+    uint64_t find_limit_ns;
     /* Merged bytes, warm-up not counted, after which it ends; 0: none. */
     uint64_t max_bytes;
     uint64_t max_bytes_read;

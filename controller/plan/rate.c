@@ -55,6 +55,9 @@ void plan_text_rate(const struct plan_rate *rate, char *text, size_t size)
     case PLAN_RATE_OBSERVED:
         (void)snprintf(text, size, "%llu%%", (unsigned long long)rate->value);
         break;
+    case PLAN_RATE_FIND:
+        (void)snprintf(text, size, "find");
+        break;
     case PLAN_RATE_FIXED:
         (void)snprintf(text, size, "%lld", llround(rate->value));
         break;

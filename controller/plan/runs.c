@@ -500,6 +500,9 @@ static const char *run_name(struct plan *plan, const struct base *base,
 {
     const char *cut = strlen(base->name) > NAME_MAX_BYTES ? "..." : "";
 
+    if (rate->kind == PLAN_RATE_FIND)
+        return arena_printf(plan->arena, "%.*s%s_(find%u)", NAME_MAX_BYTES - 3,
+                            base->name, cut, (unsigned)rate->value);
     if (rate->kind != PLAN_RATE_PERCENT && rate->kind != PLAN_RATE_OBSERVED &&
         cut[0] == '\0')
         return base->name;
@@ -570,6 +573,19 @@ static int add_curve(struct expansion *expansion, const struct base *base,
     return err;
 }
 
+/* iorate=find: the maximum, and steps that halve what is left. */
+static int add_search(struct expansion *expansion, const struct base *base,
+                      struct plan_run *run)
+{
+    int err = add_run(expansion, base, run, PLAN_RATE_CURVE, 0);
+
+    run->find_quantile = base->rd->find_quantile;
+    run->find_limit_ns = base->rd->find_limit_ns;
+    for (uint32_t i = 1; i <= PLAN_FIND_STEPS && err == 0; i++)
+        err = add_run(expansion, base, run, PLAN_RATE_FIND, i);
+    return err;
+}
+
 static int add_rates(struct expansion *expansion, const struct base *base,
                      struct plan_run *run)
 {
@@ -587,6 +603,10 @@ static int add_rates(struct expansion *expansion, const struct base *base,
         case DEFINITION_RATE_CURVE:
             for (uint32_t k = 0; k < base->rd->repeat && err == 0; k++)
                 err = add_curve(expansion, base, run);
+            break;
+        case DEFINITION_RATE_FIND:
+            for (uint32_t k = 0; k < base->rd->repeat && err == 0; k++)
+                err = add_search(expansion, base, run);
             break;
         case DEFINITION_RATE_BYTES:
             err = add_repeated(expansion, base, run, PLAN_RATE_FIXED,

@@ -126,6 +126,7 @@ static const char *rate_text(const struct document_phase *phase, char *text,
     case PLAN_RATE_OBSERVED:
         (void)snprintf(text, size, "%.10g%%", phase->rate_value);
         break;
+    case PLAN_RATE_FIND:
     case PLAN_RATE_FIXED:
         (void)snprintf(text, size, "%.10g", phase->rate_value);
         break;

@@ -44,6 +44,7 @@
 #include "controller/plan/plan.h"
 #include "controller/results/sample.h"
 
+struct histogram;
 struct results;
 struct results_event;
 
@@ -74,6 +75,9 @@ struct results_total {
     uint64_t errors;
     double iops; /* a curve's maximum, not rounded */
     double mib_s;
+    /* Both operations together, during the call; NULL: there are none. */
+    const struct histogram *service;
+    const struct histogram *response;
     int64_t start_spread_ns; /* -1: no host said when it started */
     enum verdict verdict;    /* VERDICT_FAILED: it could not be stored; else as
                                 given to results_phase_end() */

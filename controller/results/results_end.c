@@ -170,11 +170,47 @@ static struct results_total total_of(const struct live_phase *phase, bool good)
     return total;
 }
 
+/* Of both operations; NULL: none, or no memory.  free() it. */
+static struct histogram *sum_of(const struct blob *blobs)
+{
+    struct histogram *sum = malloc(sizeof(*sum));
+
+    if (sum == NULL)
+        return NULL;
+    histogram_init(sum);
+    for (int op = 0; op < SAMPLE_OPS; op++)
+        if (blobs[op].data != NULL &&
+            histogram_merge_blob(sum, blobs[op].data, blobs[op].length) < 0)
+            histogram_init(sum);
+    if (sum->count > 0)
+        return sum;
+    free(sum);
+    return NULL;
+}
+
+static void tell_total(struct live_phase *phase, bool good)
+{
+    struct results *results = phase->campaign->results;
+    const struct totals_item *cluster = cluster_of(phase->totals);
+    struct results_total total = total_of(phase, good);
+    struct histogram *service = NULL, *response = NULL;
+
+    if (cluster != NULL) {
+        service = sum_of(cluster->sum.service);
+        response = sum_of(cluster->sum.response);
+    }
+    total.service = service;
+    total.response = response;
+    results->handler->phase_done(results->data, &phase->campaign->id,
+                                 phase->number, &total);
+    free(service);
+    free(response);
+}
+
 /* The end of the chain, well or badly. */
 static void totalled(struct live_phase *phase, bool good)
 {
     struct results *results = phase->campaign->results;
-    struct results_total total;
     bool first = !phase->told;
 
     phase->totalling = false;
@@ -183,9 +219,7 @@ static void totalled(struct live_phase *phase, bool good)
         return;
     if (first) {
         phase->told = true;
-        total = total_of(phase, good);
-        results->handler->phase_done(results->data, &phase->campaign->id,
-                                     phase->number, &total);
+        tell_total(phase, good);
     }
     try_verdict(phase);
 }

@@ -53,21 +53,24 @@ static int send_submit(struct client *client, const struct options *options,
     struct submit_file list[LANGUAGE_FILES_MAX];
     struct submit submit = {
         .files = list,
-        .file_count = files->count,
+        .file_count = files->count + files->included,
         .variables = options->variables.word,
         .variable_count = options->variables.count,
         .elapsed_ns = options->elapsed_ns,
         .interval_ns = options->interval_ns,
         .warmup_ns = options->warmup_ns,
         .warmup_given = options->warmup_given,
-        .name = options->name,
+        .name = options->name != NULL ? options->name : files->first,
     };
     uint32_t id = client_next_id(client);
     struct body body;
 
-    for (uint32_t i = 0; i < files->count; i++)
-        list[i] = (struct submit_file){.name = files->file[i].name,
-                                       .text = files->text[i]};
+    for (uint32_t i = 0; i < submit.file_count; i++)
+        list[i] = (struct submit_file){
+            .name = files->file[i].name,
+            .text = files->text[i],
+            .included = i >= files->count,
+        };
 
     int r = codec_submit(id, &submit, &body);
 
@@ -88,10 +91,9 @@ static int submit(struct follow *follow, const struct options *options,
     int r = send_submit(follow->client, options, files, &answer, &diag);
 
     if (r < 0) {
-        *ret_status = output_error(options->json,
-                                   r == -EINTR ? EXIT_INTERRUPTED
-                                               : EXIT_NO_CONTROLLER,
-                                   "%s", diag.text);
+        *ret_status = output_error(
+            options->json, r == -EINTR ? EXIT_INTERRUPTED : EXIT_NO_CONTROLLER,
+            "%s", diag.text);
         return r;
     }
     if (answer.status != EXIT_COMPLETE) {
@@ -100,10 +102,9 @@ static int submit(struct follow *follow, const struct options *options,
         return -EINVAL;
     }
     print_warnings(options->json, answer.document);
-    (void)snprintf(follow->campaign, sizeof(follow->campaign),
-                   "%" JSON_INTEGER_FORMAT,
-                   json_integer_value(
-                       json_object_get(answer.document, "campaign")));
+    (void)snprintf(
+        follow->campaign, sizeof(follow->campaign), "%" JSON_INTEGER_FORMAT,
+        json_integer_value(json_object_get(answer.document, "campaign")));
     json_decref(answer.document);
     return 0;
 }
@@ -272,11 +273,11 @@ static int print_queued(const struct follow *follow,
                         const struct options *options)
 {
     if (options->json)
-        return output_document(json_pack("{s:I, s:s}", "campaign",
-                                         (json_int_t)strtoll(
-                                             follow->campaign, NULL, 10),
-                                         "verdict", "queued"),
-                               EXIT_COMPLETE, NULL);
+        return output_document(
+            json_pack("{s:I, s:s}", "campaign",
+                      (json_int_t)strtoll(follow->campaign, NULL, 10),
+                      "verdict", "queued"),
+            EXIT_COMPLETE, NULL);
     printf("campaign %s is queued; 'lockstep watch %s' shows it\n",
            follow->campaign, follow->campaign);
     return EXIT_COMPLETE;
@@ -308,15 +309,14 @@ static int with_controller(const struct options *options,
 
     if (client_connect(options->controller, options->keys, &handlers,
                        &follow.client, &diag) < 0)
-        status = output_error(options->json, EXIT_NO_CONTROLLER, "%s",
-                              diag.text);
+        status =
+            output_error(options->json, EXIT_NO_CONTROLLER, "%s", diag.text);
     else if (files != NULL)
         status = submit_there(&follow, options, files);
     else {
         (void)snprintf(follow.campaign, sizeof(follow.campaign), "%s",
-                       options->arguments.count > 0
-                           ? options->arguments.word[0]
-                           : "");
+                       options->arguments.count > 0 ? options->arguments.word[0]
+                                                    : "");
         status = follow_to_end(&follow, options);
     }
     client_close(follow.client);

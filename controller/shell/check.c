@@ -12,7 +12,7 @@
 
 /* File texts to a plan; everything there is to say is in the report. */
 static int make_plan(const struct options *options,
-                     const struct parameter_files *files,
+                     struct parameter_files *files,
                      struct language_report *report, struct plan **ret_plan)
 {
     struct language_input input;

@@ -85,6 +85,7 @@ static int pack_submit(uint32_t id, const struct submit *submit,
         lockstep__file__init(&files[i]);
         files[i].name = text(submit->files[i].name);
         files[i].text = text(submit->files[i].text);
+        files[i].included = submit->files[i].included;
         list[i] = &files[i];
     }
     for (size_t i = 0; i < submit->variable_count; i++)

@@ -21,6 +21,7 @@ struct body {
 struct submit_file {
     const char *name;
     const char *text;
+    bool included; /* only where an include= names it */
 };
 
 struct submit {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int read_stream(FILE *stream, const char *path, size_t limit,
                        char **ret_text, size_t *ret_length, struct diag *diag)
@@ -70,29 +71,181 @@ int file_read(const char *path, size_t limit, char **ret_text,
     return r;
 }
 
+/* ---- include= ------------------------------------------------------------ */
+
+static bool has_folder(const char *name)
+{
+    return strchr(name, '/') != NULL;
+}
+
+/* The folder of a file, with the slash; "" where it has none. */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? 0 : (int)(slash - path) + 1;
+}
+
+/*
+ * Where a bare name is looked for: beside the file that includes it, in the
+ * current directory, in the parent of the file's.  A name with a folder is
+ * taken as it is.
+ */
+static bool find_include(const char *name, const char *from,
+                         char path[PATH_SIZE])
+{
+    int length = folder_length(from);
+
+    (void)snprintf(path, PATH_SIZE, "%s", name);
+    if (has_folder(name))
+        return access(path, R_OK) == 0;
+    if (snprintf(path, PATH_SIZE, "%.*s%s", length, from, name) <
+            (int)PATH_SIZE &&
+        access(path, R_OK) == 0)
+        return true;
+    (void)snprintf(path, PATH_SIZE, "%s", name);
+    if (access(path, R_OK) == 0)
+        return true;
+    return snprintf(path, PATH_SIZE, "%.*s../%s", length, from, name) <
+               (int)PATH_SIZE &&
+           access(path, R_OK) == 0;
+}
+
+static int copy_text(const struct parameter_files *files, uint32_t index,
+                     char **ret_text, size_t *ret_length)
+{
+    const struct language_file *file = &files->file[index];
+    char *text = malloc(file->length + 1);
+
+    if (text == NULL)
+        return -ENOMEM;
+    memcpy(text, file->text, file->length + 1);
+    *ret_text = text;
+    *ret_length = file->length;
+    return 0;
+}
+
+static int keep_include(struct parameter_files *files, const char *name,
+                        const char *path)
+{
+    uint32_t at = files->count + files->included;
+    struct diag diag = {0};
+    size_t length = 0;
+    int r;
+
+    if (at == LANGUAGE_FILES_MAX)
+        return -E2BIG;
+    r = file_read(path, PARAMETER_FILES_MAX - files->total, &files->text[at],
+                  &length, &diag);
+    if (r < 0)
+        return r;
+    files->name[at] = strdup(name);
+    files->file[at] =
+        (struct language_file){files->name[at], files->text[at], length};
+    files->total += length;
+    files->included++;
+    return files->name[at] != NULL ? 0 : -ENOMEM;
+}
+
+/* One text a name, wherever it is included. */
+static int include(void *user, const char *name, const char *from,
+                   char **ret_text, size_t *ret_length)
+{
+    struct parameter_files *files = user;
+    char path[PATH_SIZE];
+    int r = 0;
+
+    for (uint32_t i = 0; i < files->included; i++)
+        if (strcmp(files->name[files->count + i], name) == 0)
+            return copy_text(files, files->count + i, ret_text, ret_length);
+    if (!find_include(name, from, path))
+        return -ENOENT;
+    r = keep_include(files, name, path);
+    return r < 0 ? r
+                 : copy_text(files, files->count + files->included - 1,
+                             ret_text, ret_length);
+}
+
+/* Reads once, only to learn what is included; what is wrong is said later. */
+static int collect_includes(struct parameter_files *files,
+                            const struct options *options, struct diag *diag)
+{
+    struct language_report report;
+    struct language_input input;
+    struct definitions *definitions = NULL;
+    int r;
+
+    parameter_files_input(files, options, &input);
+    language_report_init(&report);
+    r = language_read(&input, &report, &definitions);
+    definitions_free(definitions);
+    language_report_done(&report);
+    return r == -ENOMEM ? diag_set(diag, r, "no memory to read the files") : 0;
+}
+
+/* ---- the files of -f ----------------------------------------------------- */
+
+/* What options say in the language itself stands before all files. */
+static int add_command_line(struct parameter_files *files,
+                            const struct options *options, struct diag *diag)
+{
+    char text[256];
+
+    if (options->loop == NULL && options->first_rd == NULL)
+        return 0;
+    (void)snprintf(text, sizeof(text), "%s%s%s%s%s%s",
+                   options->loop != NULL ? "loop=" : "",
+                   options->loop != NULL ? options->loop : "",
+                   options->loop != NULL ? "\n" : "",
+                   options->first_rd != NULL ? "first_rd=" : "",
+                   options->first_rd != NULL ? options->first_rd : "",
+                   options->first_rd != NULL ? "\n" : "");
+    files->text[0] = strdup(text);
+    if (files->text[0] == NULL)
+        return diag_set(diag, -ENOMEM, "no memory to read the files");
+    files->file[0] = (struct language_file){LANGUAGE_COMMAND_LINE,
+                                            files->text[0], strlen(text)};
+    files->count = 1;
+    return 0;
+}
+
+static int add_file(struct parameter_files *files, const char *path,
+                    struct diag *diag)
+{
+    uint32_t at = files->count;
+    size_t length = 0;
+    int r = file_read(path, PARAMETER_FILES_MAX - files->total,
+                      &files->text[at], &length, diag);
+
+    if (r < 0)
+        return r;
+    files->file[at] =
+        (struct language_file){strcmp(path, "-") == 0 ? "standard input" : path,
+                               files->text[at], length};
+    files->total += length;
+    files->count++;
+    if (files->first == NULL)
+        files->first = files->file[at].name;
+    return 0;
+}
+
 int parameter_files_read(const struct options *options,
                          struct parameter_files *ret_files, struct diag *diag)
 {
     struct parameter_files files = {0};
+    int r;
 
-    if (options->files.count > LANGUAGE_FILES_MAX)
+    if (options->files.count >= LANGUAGE_FILES_MAX)
         return diag_set(diag, -EINVAL, "%zu parameter files, at most %u",
-                        options->files.count, LANGUAGE_FILES_MAX);
-    for (size_t i = 0; i < options->files.count; i++) {
-        const char *path = options->files.word[i];
-        size_t length = 0;
-        int r = file_read(path, PARAMETER_FILES_MAX - files.total,
-                          &files.text[i], &length, diag);
-
-        if (r < 0) {
-            parameter_files_done(&files);
-            return r;
-        }
-        files.file[i].name = strcmp(path, "-") == 0 ? "standard input" : path;
-        files.file[i].text = files.text[i];
-        files.file[i].length = length;
-        files.total += length;
-        files.count++;
+                        options->files.count, LANGUAGE_FILES_MAX - 1);
+    r = add_command_line(&files, options, diag);
+    for (size_t i = 0; i < options->files.count && r == 0; i++)
+        r = add_file(&files, options->files.word[i], diag);
+    if (r == 0)
+        r = collect_includes(&files, options, diag);
+    if (r < 0) {
+        parameter_files_done(&files);
+        return r;
     }
     *ret_files = files;
     return 0;
@@ -100,12 +253,15 @@ int parameter_files_read(const struct options *options,
 
 void parameter_files_done(struct parameter_files *files)
 {
-    for (uint32_t i = 0; i < files->count; i++)
+    for (uint32_t i = 0; i < LANGUAGE_FILES_MAX; i++) {
         free(files->text[i]);
-    files->count = 0;
+        free(files->name[i]);
+        files->text[i] = files->name[i] = NULL;
+    }
+    files->count = files->included = 0;
 }
 
-void parameter_files_input(const struct parameter_files *files,
+void parameter_files_input(struct parameter_files *files,
                            const struct options *options,
                            struct language_input *ret_input)
 {
@@ -118,5 +274,7 @@ void parameter_files_input(const struct parameter_files *files,
         .interval_ns = options->interval_ns,
         .warmup_ns = options->warmup_ns,
         .warmup_given = options->warmup_given,
+        .include = include,
+        .include_user = files,
     };
 }

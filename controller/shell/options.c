@@ -145,6 +145,39 @@ static int take_warmup(struct options *o, const char *value, struct diag *diag)
     return take_time(value, "-w", &o->warmup_ns, diag);
 }
 
+/* A word that the language may read: no blank, comma or quote. */
+static int take_plain_word(const char *value, const char *what,
+                           const char **ret_word, struct diag *diag)
+{
+    if (value[0] == '\0' || strlen(value) > 63 ||
+        strpbrk(value, " \t\n,\"()") != NULL)
+        return diag_set(diag, -EINVAL, "%s '%s' is not a plain word", what,
+                        value);
+    *ret_word = value;
+    return 0;
+}
+
+static int take_loop(struct options *o, const char *value, struct diag *diag)
+{
+    return take_plain_word(value, "-l", &o->loop, diag);
+}
+
+static int take_first(struct options *o, const char *value, struct diag *diag)
+{
+    return take_plain_word(value, "-r", &o->first_rd, diag);
+}
+
+/* vdbench's number of Java machines. */
+static int take_machines(struct options *o, const char *value,
+                         struct diag *diag)
+{
+    (void)o;
+    (void)diag;
+    (void)fprintf(stderr, "note: -m %s has no effect here; workers= in the "
+                          "file sets the number of threads\n", value);
+    return 0;
+}
+
 static int take_json(struct options *o, const char *value, struct diag *diag)
 {
     (void)value;
@@ -185,6 +218,11 @@ static const struct option_row rows[] = {
     {"-e", "SEC", FILE_COMMANDS, take_elapsed, "elapsed= of every run"},
     {"-i", "SEC", FILE_COMMANDS, take_interval, "interval= of every run"},
     {"-w", "SEC", FILE_COMMANDS, take_warmup, "warmup= of every run"},
+    {"-l", "N", FILE_COMMANDS, take_loop,
+     "all runs so often, or for so long: 3, 90m, 12h"},
+    {"-r", "RD", FILE_COMMANDS, take_first, "begin with this rd="},
+    {"-m", "N", FILE_COMMANDS, take_machines,
+     "vdbench's Java machines: no effect"},
     {"--offer", "PATTERN", BIT(COMMAND_RUN), take_offer,
      "drives that may be written: /dev/nvme*n1, serial=..., model=..."},
     {"--wait", NULL, BIT(COMMAND_SUBMIT), take_wait,

@@ -51,6 +51,8 @@ struct options {
     bool warmup_given;
     const char *name;
     const char *engine; /* of run's private agent; for tests */
+    const char *loop;     /* -l: as loop= takes it */
+    const char *first_rd; /* -r */
     bool json;
     bool runs;
     bool wait;

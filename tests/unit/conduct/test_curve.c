@@ -1,3 +1,4 @@
+#include "controller/conduct/conduct.h"
 #include "controller/conduct/curve.h"
 
 #include "tests/support/suite.h"
@@ -86,6 +87,64 @@ START_TEST(degraded_maximum_stops_its_curve_and_no_other)
 }
 END_TEST
 
+/* stopcurve=: a point that was too slow ends the curve, the next one begins
+ * anew. */
+START_TEST(a_slow_point_ends_its_curve)
+{
+    struct plan_run run = {.rate = {PLAN_RATE_PERCENT, 50},
+                           .stop_curve_ns = 2 * NS_PER_MS};
+    struct conduct_total total = {.service_mean_ns = 1.9e6};
+
+    note(PLAN_RATE_CURVE, 1000, true);
+    curve_note_times(&curve, &run, &total);
+    ck_assert(rate_of(PLAN_RATE_PERCENT, 70) == 700);
+    total.service_mean_ns = 2.1e6;
+    curve_note_times(&curve, &run, &total);
+    ck_assert_int_eq(failure_of(PLAN_RATE_PERCENT, 80), -ECANCELED);
+    note(PLAN_RATE_CURVE, 1000, true);
+    ck_assert(rate_of(PLAN_RATE_PERCENT, 80) == 800);
+}
+END_TEST
+
+/* iorate=find against a drive whose p99 is 10 us x rate: 1 ms is kept up to
+ * 100 a second. */
+START_TEST(a_search_halves_what_is_left)
+{
+    struct plan_run run = {.rate = {PLAN_RATE_FIND, 1},
+                           .find_quantile = 0.99,
+                           .find_limit_ns = NS_PER_MS};
+    double rate = 0;
+
+    note(PLAN_RATE_CURVE, 1000, true);
+    for (uint32_t step = 1; step <= PLAN_FIND_STEPS; step++) {
+        struct conduct_total total;
+
+        rate = rate_of(PLAN_RATE_FIND, step);
+        total = (struct conduct_total){.iops = rate,
+                                       .response_find_ns = rate * 1e4};
+        curve_note_times(&curve, &run, &total);
+    }
+    ck_assert_msg(curve.kept_iops >= 96 && curve.kept_iops <= 100, "%g",
+                  curve.kept_iops);
+    ck_assert_msg(curve.broke_iops > 100 && curve.broke_iops <= 104, "%g",
+                  curve.broke_iops);
+}
+END_TEST
+
+/* Fast answers to half of what was asked are no proof. */
+START_TEST(a_rate_that_was_not_reached_keeps_nothing)
+{
+    struct plan_run run = {.rate = {PLAN_RATE_FIND, 1},
+                           .find_limit_ns = NS_PER_MS};
+    struct conduct_total total = {.iops = 250, .response_find_ns = 1e5};
+
+    note(PLAN_RATE_CURVE, 1000, true);
+    ck_assert(rate_of(PLAN_RATE_FIND, 1) == 500);
+    curve_note_times(&curve, &run, &total);
+    ck_assert(rate_of(PLAN_RATE_FIND, 2) == 250);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("conduct curve");
@@ -93,6 +152,9 @@ int main(void)
 
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, rates_that_need_no_history);
+    tcase_add_test(tests, a_slow_point_ends_its_curve);
+    tcase_add_test(tests, a_search_halves_what_is_left);
+    tcase_add_test(tests, a_rate_that_was_not_reached_keeps_nothing);
     tcase_add_test(tests, points_are_shares_of_the_maximum_as_vdbench_rounds);
     tcase_add_test(tests, shares_of_nothing_are_refused);
     tcase_add_test(tests, degraded_maximum_stops_its_curve_and_no_other);

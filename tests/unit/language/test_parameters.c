@@ -180,6 +180,9 @@ static const struct {
     {"sd=s,lun=/x\nrd=r,sd=s,iorate=curve,stopcurve=%s\n",
      {"5", "500us", "2ms"},
      {"0", "-1", "50%", "x"}},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=find,find=%s\n",
+     {"(p99,2ms)", "(p99.9,500us)"},
+     {"p99", "(99,2ms)", "(p10,2ms)", "(p99,2)", "(p99,0s)"}},
     {"sd=s,lun=/x\nrd=r,sd=s,iorate=max,repeat=%s\n",
      {"1", "3"},
      {"0", "1.5", "x", "200000"}},
@@ -292,7 +295,6 @@ START_TEST(test_values_not_yet)
         "rd=r,sd=s,iorate=max\n",
         "journal=recover\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
         "sd=s,lun=/x\nrd=r,sd=s,iorate=curve,curve_scope=drive\n",
-        "sd=s,lun=/x\nrd=r,sd=s,iorate=find\n",
         "fsd=f,anchor=/x,depth=1\nfwd=w,fsd=f\nrd=r,fwd=w\n",
         "rg=g,devices=(1)\nsd=s,lun=/x\n",
     };

@@ -1,0 +1,104 @@
+/* tally.c - see tally.h. */
+#include "controller/fleet/tally.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PARTS_MAX 128u
+
+void tally_begin(struct tally *tally, uint32_t phase)
+{
+    *tally = (struct tally){.phase = phase};
+}
+
+/* data_errors=(n,seconds): a new span forgets the errors of the last. */
+static void add_errors(struct tally *tally, const struct plan *plan,
+                       const struct sample *sample, uint64_t errors)
+{
+    uint64_t at = sample->end_ns > 0 ? (uint64_t)sample->end_ns : 0;
+
+    tally->errors += errors;
+    if (plan->max_errors_span_ns > 0 &&
+        at / plan->max_errors_span_ns != tally->span) {
+        tally->span = at / plan->max_errors_span_ns;
+        tally->span_errors = 0;
+    }
+    tally->span_errors += errors;
+}
+
+void tally_add(struct tally *tally, struct tally_mark *mark,
+               const struct plan *plan, uint32_t phase,
+               const struct sample *sample)
+{
+    const struct plan_run *run = &plan->runs[phase];
+    uint64_t place = sample->interval * PARTS_MAX + sample->part;
+
+    if (tally->phase != phase)
+        return;
+    if (mark->phase != phase)
+        *mark = (struct tally_mark){.phase = phase};
+    if (place < mark->next)
+        return;
+    mark->next = place + 1;
+    for (uint32_t i = 0; i < sample->cell_count; i++) {
+        const struct sample_cell *cell = &sample->cells[i];
+        uint32_t workload = run->cells[cell->cell].workload;
+
+        add_errors(tally, plan, sample, cell->errors);
+        if (sample->kind != SAMPLE_ROW_MEASURED)
+            continue;
+        tally->bytes[cell->op] += cell->bytes;
+        assert(workload < TALLY_WORKLOADS_MAX);
+        tally->workload_ios[workload] += cell->ios;
+    }
+}
+
+static bool is_past(uint64_t bytes, uint64_t limit, const char *what,
+                    char *reason, size_t size)
+{
+    if (limit == 0 || bytes < limit)
+        return false;
+    (void)snprintf(reason, size,
+                   "%" PRIu64 " bytes of the %" PRIu64 " of %s= were moved",
+                   bytes, limit, what);
+    return true;
+}
+
+bool tally_is_over(const struct tally *tally, const struct plan *plan,
+                   bool *ret_failed, char *reason, size_t size)
+{
+    const struct plan_run *run = &plan->runs[tally->phase];
+    uint64_t errors =
+        plan->max_errors_span_ns > 0 ? tally->span_errors : tally->errors;
+
+    *ret_failed = plan->max_errors > 0 && errors >= plan->max_errors;
+    if (*ret_failed) {
+        (void)snprintf(reason, size,
+                       "%" PRIu64 " requests failed, data_errors=%" PRIu64
+                       " is the limit",
+                       errors, plan->max_errors);
+        return true;
+    }
+    return is_past(tally->bytes[SAMPLE_READ] + tally->bytes[SAMPLE_WRITE],
+                   run->max_bytes, "maxdata", reason, size) ||
+           is_past(tally->bytes[SAMPLE_READ], run->max_bytes_read,
+                   "maxdataread", reason, size) ||
+           is_past(tally->bytes[SAMPLE_WRITE], run->max_bytes_written,
+                   "maxdatawritten", reason, size);
+}
+
+bool tally_shares(const struct tally *tally, const struct plan_run *run,
+                  double *ret_shares)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < run->workload_count; i++)
+        sum += tally->workload_ios[i];
+    if (sum == 0)
+        return false;
+    for (uint32_t i = 0; i < run->workload_count; i++)
+        ret_shares[i] = 100.0 * (double)tally->workload_ios[i] / (double)sum;
+    return true;
+}
