@@ -62,6 +62,7 @@ static const enum wire_request_kind query_kinds[] = {
     [LOCKSTEP__QUERY_KIND__QUERY_CAMPAIGNS] = WIRE_REQUEST_CAMPAIGNS,
     [LOCKSTEP__QUERY_KIND__QUERY_STATUS] = WIRE_REQUEST_STATUS,
     [LOCKSTEP__QUERY_KIND__QUERY_SHOW] = WIRE_REQUEST_SHOW,
+    [LOCKSTEP__QUERY_KIND__QUERY_EXPORT] = WIRE_REQUEST_EXPORT,
 };
 
 static void decode_query(const Lockstep__Query *from, struct wire_request *to)
@@ -71,6 +72,8 @@ static void decode_query(const Lockstep__Query *from, struct wire_request *to)
     to->kind = kind < ARRAY_LENGTH(query_kinds) ? query_kinds[kind]
                                                 : WIRE_REQUEST_UNKNOWN;
     to->campaign = from->campaign;
+    to->phase = from->phase;
+    to->interval = from->interval;
 }
 
 void wire_decode_request(struct check *c, const Lockstep__Request *from,

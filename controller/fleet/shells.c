@@ -202,8 +202,12 @@ static void ask_results(struct fleet *fleet, struct shell_session *shell,
         .id = request->id,
         .kind = request->kind,
     };
-    err = results_query(fleet->results, query_of(request->kind),
-                        request->campaign, on_answered, question);
+    err = request->kind == WIRE_REQUEST_EXPORT
+              ? results_export(fleet->results, request->campaign,
+                               request->phase, request->interval, on_answered,
+                               question)
+              : results_query(fleet->results, query_of(request->kind),
+                              request->campaign, on_answered, question);
     if (err == 0)
         return;
     free(question);
@@ -263,6 +267,7 @@ static void on_request(struct fleet *fleet, struct shell_session *shell,
     case WIRE_REQUEST_CAMPAIGNS:
     case WIRE_REQUEST_STATUS:
     case WIRE_REQUEST_SHOW:
+    case WIRE_REQUEST_EXPORT:
         ask_results(fleet, shell, request);
         break;
     case WIRE_REQUEST_WATCH:

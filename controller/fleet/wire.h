@@ -262,6 +262,7 @@ enum wire_request_kind {
     WIRE_REQUEST_CAMPAIGNS,
     WIRE_REQUEST_STATUS,
     WIRE_REQUEST_SHOW,
+    WIRE_REQUEST_EXPORT,
     WIRE_REQUEST_WATCH,
     WIRE_REQUEST_STOP,
 };
@@ -270,6 +271,8 @@ struct wire_request {
     uint32_t id;
     enum wire_request_kind kind;
     const char *campaign; /* which one; "" is the newest */
+    uint32_t phase;       /* of EXPORT */
+    uint64_t interval;
     struct wire_submit submit;
 };
 

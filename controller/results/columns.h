@@ -19,6 +19,11 @@
        "_service, " op "_response"
 #define COLUMNS_TALLY COLUMNS_OP_("read") ", " COLUMNS_OP_("write")
 
+/* The same of one table among several: "p.". */
+#define COLUMNS_TALLY_OF(table)                                                \
+    COLUMNS_OP_OF_(table "read") ", " COLUMNS_OP_OF_(table "write")
+#define COLUMNS_OP_OF_(op) COLUMNS_OP_(op)
+
 /* As many parameters as they have columns. */
 #define COLUMNS_CPU_VALUES "?, ?, ?, ?"
 #define COLUMNS_TALLY_VALUES                                                   \

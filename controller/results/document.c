@@ -191,6 +191,19 @@ struct object document_phase_event(const struct document_phase *phase,
     return o;
 }
 
+void document_without_first(struct object *into, const struct figures *figures)
+{
+    struct object o = object_new();
+
+    if (figures == NULL) {
+        object_done(&o);
+        object_put(into, "without_first", json_null());
+        return;
+    }
+    document_figures(&o, figures);
+    object_put_object(into, "without_first", &o);
+}
+
 struct object document_phase_end_event(const struct document_phase *phase,
                                        const struct document_end *end)
 {
@@ -216,6 +229,7 @@ struct object document_phase_end_event(const struct document_phase *phase,
     object_put_us(&o, "start_uncertainty_us",
                   end->uncertainty_ns < 0 ? NAN
                                           : (double)end->uncertainty_ns / 1000);
+    document_without_first(&o, end->without_first);
     if (end->total == NULL) {
         object_done(&total);
         object_put(&o, "total", json_null());

@@ -76,7 +76,11 @@ struct document_end {
     int64_t spread_ns; /* -1: not known, as the next */
     int64_t uncertainty_ns;
     const struct figures *total; /* NULL: nothing was measured */
+    const struct figures *without_first; /* NULL: see rest.h */
 };
+
+/* The key "without_first": the total as vdbench takes it; NULL is null. */
+void document_without_first(struct object *into, const struct figures *figures);
 
 struct object document_phase_end_event(const struct document_phase *phase,
                                        const struct document_end *end);

@@ -209,6 +209,9 @@ const char query_phase_by_campaign[] = PHASE_COLUMNS "ORDER BY p.phase";
 /* The one that runs, else the last that did. */
 const char query_phase_at_hand[] =
     PHASE_COLUMNS "AND p.state IN (1, 2) ORDER BY p.phase DESC LIMIT 1";
+
+const char query_phase_by_number[] = PHASE_COLUMNS "AND p.phase = ?2";
+
 _Static_assert(RECORD_PHASE_RUNNING == 1 && RECORD_PHASE_DONE == 2,
                "query_phase_at_hand names them by number");
 

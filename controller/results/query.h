@@ -6,6 +6,7 @@
 #ifndef CONTROLLER_RESULTS_QUERY_H
 #define CONTROLLER_RESULTS_QUERY_H
 
+#include "controller/results/columns.h"
 #include "controller/results/document.h"
 #include "controller/results/statement.h"
 
@@ -38,6 +39,16 @@ int query_watch(struct store_access *access, const struct query_found *found,
 int query_show(struct store_access *access, const struct query_found *found,
                struct bytes *into, struct diag *diag) MUST_CHECK;
 
+/* Which piece of a campaign. */
+struct query_export {
+    uint32_t phase; /* from 1; 0: the head */
+    uint64_t from;  /* first interval of the page, from 0 */
+};
+
+int query_export(struct store_access *access, const struct query_found *found,
+                 const struct query_export *asked, struct bytes *into,
+                 struct diag *diag) MUST_CHECK;
+
 /* ---- For the files of query ------------------------------------------------
  */
 
@@ -64,6 +75,7 @@ struct query_phase {
 /* The columns that query_get_phase() reads, with the table named p. */
 extern const char query_phase_by_campaign[]; /* ?1 campaign */
 extern const char query_phase_at_hand[];     /* ?1 campaign */
+extern const char query_phase_by_number[];   /* ?1 campaign, ?2 from 0 */
 
 void query_get_phase(struct statement *s, const struct query_found *found,
                      uint32_t phases, struct query_phase *ret_phase);
@@ -111,6 +123,16 @@ int query_names_load(struct store_access *access, uint64_t campaign,
                      struct diag *diag) MUST_CHECK;
 void query_names_done(struct query_names *names);
 const char *query_host_name(const struct query_names *names, uint32_t host);
+
+/* The columns that query_get_row() reads: a row of the cluster without its
+ * hosts.  `ret_missing` lives until the next step; row.sum is to be done. */
+#define QUERY_ROW_COLUMNS                                                      \
+    "interval, revision, kind, spans, coalesce(begin_ns, 1), "                 \
+    "coalesce(end_ns, 0), skew_ns, hosts_delivered, hosts_expected, "          \
+    "missing, " COLUMNS_CPU ", " COLUMNS_TALLY
+
+int query_get_row(struct statement *s, struct row *ret_row,
+                  const char **ret_missing, struct diag *diag) MUST_CHECK;
 
 /* "3 17" as an array of names. */
 json_t *query_missing(const struct query_names *names, const char *numbers);

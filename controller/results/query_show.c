@@ -3,9 +3,9 @@
  * figures of every phase.  Written phase by phase, so that a campaign of 200
  * phases and 240 drives needs the memory of one.
  */
+#include "controller/results/query_show.h"
 #include "controller/results/columns.h"
 #include "controller/results/layout.h"
-#include "controller/results/query.h"
 #include "controller/results/record.h"
 
 #include <errno.h>
@@ -16,20 +16,6 @@
 
 /* Hosts that share less of the window than this are pointed out. */
 #define OVERLAP_LOW_PCT 95.0
-
-struct show {
-    struct store_access *access;
-    const struct query_found *found;
-    struct query_names names;
-    struct histogram *scratch;
-    struct bytes *into;
-    struct diag *diag;
-    /* Of the phase at hand. */
-    struct query_phase phase;
-    struct object o;
-    json_t *workloads; /* names */
-    json_t *idle;      /* drives that did nothing */
-};
 
 /* ---- What was run, on what -------------------------------------------------
  */
@@ -115,25 +101,32 @@ static void put_list(struct show *show, struct object *o, const char *key,
     *err = got < 0 ? got : *err;
 }
 
+int show_put_head(struct show *show, struct object *o)
+{
+    int err = query_put_head(show->access, show->found->number, o, show->diag);
+
+    put_strings(show, o, "files",
+                "SELECT name FROM file WHERE campaign = ? ORDER BY position",
+                &err);
+    put_strings(show, o, "variables",
+                "SELECT text FROM variable WHERE campaign = ? "
+                "ORDER BY position",
+                &err);
+    put_list(show, o, "hosts", list_hosts, host_object, &err);
+    put_list(show, o, "drives", list_drives, drive_object, &err);
+    object_put_text(o, "rates",
+                    "totals of all hosts over the common window, from the "
+                    "first begin to the last end; MiB are 2^20 bytes");
+    return err;
+}
+
 /* All but the phases, without the last brace. */
 static int write_head(struct show *show)
 {
     struct object o = object_new();
-    int err = query_put_head(show->access, show->found->number, &o, show->diag);
+    int err = show_put_head(show, &o);
 
     (void)json_object_del(o.json, "phases"); /* comes as the list itself */
-    put_strings(show, &o, "files",
-                "SELECT name FROM file WHERE campaign = ? ORDER BY position",
-                &err);
-    put_strings(show, &o, "variables",
-                "SELECT text FROM variable WHERE campaign = ? "
-                "ORDER BY position",
-                &err);
-    put_list(show, &o, "hosts", list_hosts, host_object, &err);
-    put_list(show, &o, "drives", list_drives, drive_object, &err);
-    object_put_text(&o, "rates",
-                    "totals of all hosts over the common window, from the "
-                    "first begin to the last end; MiB are 2^20 bytes");
     object_write(&o, true, show->into);
     return err;
 }
@@ -148,9 +141,8 @@ static uint64_t window_ns(const struct query_phase *phase)
                : 0;
 }
 
-/* Reads the CPU and tally columns of a row. */
-static int get_figures(struct show *show, struct statement *s, uint64_t window,
-                       struct figures *ret_figures)
+int show_get_figures(struct show *show, struct statement *s, uint64_t window,
+                     struct figures *ret_figures)
 {
     struct cpu_tally cpu = columns_get_cpu(s);
     struct tally_pair pair = {0};
@@ -219,7 +211,7 @@ static int append_total(struct show *show, struct statement *s,
     uint32_t item = (uint32_t)statement_get_uint(s);
     struct object o = object_new();
     struct figures figures;
-    int err = get_figures(show, s, window_ns(&show->phase), &figures);
+    int err = show_get_figures(show, s, window_ns(&show->phase), &figures);
 
     if (err < 0) {
         object_done(&o);
@@ -298,7 +290,7 @@ static int put_drain(struct show *show)
         int64_t begin_ns = statement_get_int(&s);
         int64_t end_ns = statement_get_int(&s);
 
-        got = get_figures(show, &s, 0, &figures);
+        got = show_get_figures(show, &s, 0, &figures);
         object_put_count(&o, "hosts", hosts);
         object_put_seconds(
             &o, "seconds",
@@ -385,7 +377,7 @@ static double known_us(int64_t ns)
     return ns < 0 ? NAN : (double)ns / 1000;
 }
 
-static void put_outcome(struct object *o, const struct query_phase *phase)
+void show_put_outcome(struct object *o, const struct query_phase *phase)
 {
     uint64_t window = window_ns(phase);
     double overlap =
@@ -401,6 +393,10 @@ static void put_outcome(struct object *o, const struct query_phase *phase)
     object_put_us(o, "start_uncertainty_us", known_us(phase->uncertainty_ns));
     object_put_count(o, "warmup_intervals", phase->warmup_intervals);
     object_put_count(o, "measured_intervals", phase->intervals);
+    object_put_time(o, "window_end",
+                    window == 0 || phase->started_ns == 0
+                        ? 0
+                        : phase->started_ns + phase->end_ns);
     if (window == 0)
         object_put(o, "window_s", json_null());
     else
@@ -409,7 +405,7 @@ static void put_outcome(struct object *o, const struct query_phase *phase)
     object_put_bool(o, "overlap_low", overlap < OVERLAP_LOW_PCT);
 }
 
-static int load_workloads(struct show *show)
+int show_load_workloads(struct show *show)
 {
     struct layout *layout = NULL;
     int got = query_layout(show->access, show->phase.layout, &layout,
@@ -419,13 +415,13 @@ static int load_workloads(struct show *show)
     return got < 0 ? got : 0;
 }
 
-static int write_phase(struct show *show)
+int show_phase(struct show *show)
 {
-    int err = load_workloads(show);
+    int err = show_load_workloads(show);
 
     show->o = object_new();
     show->idle = json_array();
-    put_outcome(&show->o, &show->phase);
+    show_put_outcome(&show->o, &show->phase);
     if (err == 0)
         err = put_lost(show);
     if (err == 0)
@@ -435,9 +431,22 @@ static int write_phase(struct show *show)
     if (err == 0)
         err = put_totals(show);
     object_put(&show->o, "idle_drives", show->idle);
-    object_write(&show->o, false, show->into);
+    return err;
+}
+
+void show_phase_done(struct show *show)
+{
+    object_done(&show->o);
     json_decref(show->workloads);
     show->workloads = NULL;
+}
+
+static int write_phase(struct show *show)
+{
+    int err = show_phase(show);
+
+    object_write(&show->o, false, show->into);
+    show_phase_done(show);
     return err;
 }
 
@@ -466,26 +475,38 @@ static int write_phases(struct show *show)
     return got;
 }
 
+int show_init(struct show *show, struct store_access *access,
+              const struct query_found *found, struct bytes *into,
+              struct diag *diag)
+{
+    *show = (struct show){
+        .access = access, .found = found, .into = into, .diag = diag};
+    show->scratch = malloc(sizeof(*show->scratch));
+    if (show->scratch == NULL)
+        return diag_set(diag, -ENOMEM, "the controller is out of memory");
+    histogram_init(show->scratch);
+    return query_names_load(access, found->number, &show->names, diag);
+}
+
+void show_done(struct show *show)
+{
+    query_names_done(&show->names);
+    free(show->scratch);
+}
+
 int query_show(struct store_access *access, const struct query_found *found,
                struct bytes *into, struct diag *diag)
 {
     static const char before[] = ",\"phases\":[", after[] = "]}";
-    struct show show = {
-        .access = access, .found = found, .into = into, .diag = diag};
-    int err = query_names_load(access, found->number, &show.names, diag);
+    struct show show;
+    int err = show_init(&show, access, found, into, diag);
 
-    show.scratch = malloc(sizeof(*show.scratch));
-    if (err == 0 && show.scratch == NULL)
-        err = diag_set(diag, -ENOMEM, "the controller is out of memory");
-    if (err == 0) {
-        histogram_init(show.scratch);
+    if (err == 0)
         err = write_head(&show);
-    }
     bytes_put(into, before, sizeof(before) - 1);
     if (err == 0)
         err = write_phases(&show);
     bytes_put(into, after, sizeof(after) - 1);
-    query_names_done(&show.names);
-    free(show.scratch);
+    show_done(&show);
     return err;
 }

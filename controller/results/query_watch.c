@@ -10,10 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* One row of the cluster without its hosts; `missing` lives until the next
- * step. */
-static int get_row(struct statement *s, struct row *ret_row,
-                   const char **ret_missing, struct diag *diag)
+int query_get_row(struct statement *s, struct row *ret_row,
+                  const char **ret_missing, struct diag *diag)
 {
     ret_row->interval = statement_get_uint(s);
     ret_row->revision = (uint32_t)statement_get_uint(s);
@@ -36,7 +34,7 @@ static int append_row(struct statement *s, const struct query_phase *phase,
 {
     struct row row = {0};
     const char *missing;
-    int err = get_row(s, &row, &missing, diag);
+    int err = query_get_row(s, &row, &missing, diag);
 
     if (err == 0) {
         const struct document_interval d = {
@@ -71,10 +69,8 @@ static int append_rows(struct store_access *access,
         return diag_set(diag, -ENOMEM, "the controller is out of memory");
     histogram_init(scratch);
     statement_begin(&s, access,
-                    "SELECT * FROM (SELECT interval, revision, kind, spans, "
-                    "coalesce(begin_ns, 1), coalesce(end_ns, 0), skew_ns, "
-                    "hosts_delivered, hosts_expected, missing, " COLUMNS_CPU
-                    ", " COLUMNS_TALLY " FROM cluster_interval "
+                    "SELECT * FROM (SELECT " QUERY_ROW_COLUMNS
+                    " FROM cluster_interval "
                     "WHERE phase = ?1 AND drain = 0 "
                     "ORDER BY interval DESC LIMIT ?2) ORDER BY interval");
     statement_uint(&s, phase->id);
@@ -100,7 +96,8 @@ static int put_phase_event(struct store_access *access,
     uint64_t planned = 0;
     int got;
 
-    if (phase->state != RECORD_PHASE_RUNNING) {
+    /* One that is only being prepared is told about when it starts. */
+    if (phase->state != RECORD_PHASE_RUNNING || phase->uncertainty_ns < 0) {
         object_put(into, "phase_event", json_null());
         return 0;
     }

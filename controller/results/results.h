@@ -354,6 +354,7 @@ enum results_query {
     RESULTS_QUERY_STATUS,    /* state, phase i of n, time left, last row */
     RESULTS_QUERY_SHOW,      /* everything, with the totals of all phases */
     RESULTS_QUERY_WATCH,     /* STATUS, and the phase's rows so far */
+    RESULTS_QUERY_EXPORT,    /* one piece of everything, rows included */
 };
 
 struct results_answer {
@@ -378,5 +379,18 @@ int results_query(struct results *results, enum results_query query,
                   void (*answered)(void *data,
                                    const struct results_answer *answer),
                   void *data) MUST_CHECK;
+
+/*
+ * The same for RESULTS_QUERY_EXPORT.  `phase` 0 asks for the head: SHOW without
+ * figures, with the texts of the files.  From 1 on it asks for one phase as in
+ * SHOW, with `distribution` and the rows from `interval` (from 1) on: as many
+ * as fit into a page.  `next_interval` of the answer is where the next page
+ * begins, or null; pages but the first have nothing but rows.
+ */
+int results_export(struct results *results, const char *campaign,
+                   uint32_t phase, uint64_t interval,
+                   void (*answered)(void *data,
+                                    const struct results_answer *answer),
+                   void *data) MUST_CHECK;
 
 #endif

@@ -135,6 +135,19 @@ static bool total_figures(const struct live_phase *phase,
     return known;
 }
 
+static bool rest_figures(const struct live_phase *phase,
+                         struct figures *ret_figures)
+{
+    const struct totals *totals = phase->totals;
+
+    if (totals == NULL || totals->rest.intervals == 0)
+        return false;
+    figures_of(&totals->rest.sum, totals->rest.window_ns,
+               phase->asked.iorate > 0, &totals->rest.cpu,
+               phase->campaign->results->scratch, ret_figures);
+    return true;
+}
+
 static int64_t end_wall_ns(const struct live_phase *phase)
 {
     const struct totals *totals = phase->totals;
@@ -150,7 +163,7 @@ static struct object make_phase_end(struct results_event *event)
     struct live_phase *phase = event->phase;
     const struct document_phase facts = facts_of(phase);
     const struct totals *totals = phase->totals;
-    struct figures figures;
+    struct figures figures, rest;
     const struct document_end end = {
         .verdict = event->verdict,
         .error = event->error,
@@ -160,6 +173,7 @@ static struct object make_phase_end(struct results_event *event)
         .spread_ns = totals == NULL ? -1 : totals->spread_ns,
         .uncertainty_ns = phase->uncertainty_ns,
         .total = total_figures(phase, &figures) ? &figures : NULL,
+        .without_first = rest_figures(phase, &rest) ? &rest : NULL,
     };
 
     return document_phase_end_event(&facts, &end);

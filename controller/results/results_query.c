@@ -13,6 +13,7 @@
 struct query_task {
     struct task task;
     enum results_query query;
+    struct query_export piece;
     char asked[ASKED_MAX];
     int64_t wall_ns;
     struct query_found found;
@@ -34,6 +35,9 @@ static int run_on_campaign(struct query_task *task, struct store_access *access)
     if (task->query == RESULTS_QUERY_WATCH)
         return query_watch(access, &task->found, task->wall_ns, &task->text,
                            diag);
+    if (task->query == RESULTS_QUERY_EXPORT)
+        return query_export(access, &task->found, &task->piece, &task->text,
+                            diag);
     return query_show(access, &task->found, &task->text, diag);
 }
 
@@ -87,25 +91,70 @@ static void done_query(struct store_job *job)
     task_over(&task->task);
 }
 
+struct question {
+    enum results_query query;
+    const char *campaign;
+    struct query_export piece;
+    void (*answered)(void *data, const struct results_answer *answer);
+    void *data;
+};
+
+static int ask(struct results *results, const struct question *question)
+{
+    struct query_task *task =
+        task_new(sizeof(*task), results, NULL, NULL, run_query, done_query);
+    const char *campaign = question->campaign;
+    int err;
+
+    if (task == NULL)
+        return -ENOMEM;
+    task->query = question->query;
+    task->piece = question->piece;
+    (void)strncat(task->asked, campaign == NULL ? "" : campaign, ASKED_MAX - 1);
+    task->wall_ns = wall_now(results);
+    task->answered = question->answered;
+    task->data = question->data;
+    err = store_read(results->store, &task->task.job);
+    if (err < 0)
+        task_over(&task->task);
+    return err;
+}
+
 int results_query(struct results *results, enum results_query query,
                   const char *campaign,
                   void (*answered)(void *data,
                                    const struct results_answer *answer),
                   void *data)
 {
-    struct query_task *task =
-        task_new(sizeof(*task), results, NULL, NULL, run_query, done_query);
-    int err;
+    const struct question question = {.query = query,
+                                      .campaign = campaign,
+                                      .answered = answered,
+                                      .data = data};
 
-    if (task == NULL)
-        return -ENOMEM;
-    task->query = query;
-    (void)strncat(task->asked, campaign == NULL ? "" : campaign, ASKED_MAX - 1);
-    task->wall_ns = wall_now(results);
-    task->answered = answered;
-    task->data = data;
-    err = store_read(results->store, &task->task.job);
-    if (err < 0)
-        task_over(&task->task);
-    return err;
+    return ask(results, &question);
+}
+
+/* From 0; a far one is beyond all rows, and must not overflow. */
+static uint64_t first_interval(uint64_t interval)
+{
+    if (interval == 0)
+        return 0;
+    return interval > UINT32_MAX ? UINT32_MAX : interval - 1;
+}
+
+int results_export(struct results *results, const char *campaign,
+                   uint32_t phase, uint64_t interval,
+                   void (*answered)(void *data,
+                                    const struct results_answer *answer),
+                   void *data)
+{
+    const struct question question = {
+        .query = RESULTS_QUERY_EXPORT,
+        .campaign = campaign,
+        .piece = {.phase = phase, .from = first_interval(interval)},
+        .answered = answered,
+        .data = data,
+    };
+
+    return ask(results, &question);
 }

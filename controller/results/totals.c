@@ -28,6 +28,7 @@ struct totals *totals_free(struct totals *totals)
         return NULL;
     for (uint32_t i = 0; i < totals->item_count; i++)
         packed_done(&totals->items[i].sum);
+    rest_done(&totals->rest);
     free(totals->items);
     free(totals->hosts);
     free(totals);
@@ -478,6 +479,8 @@ static int read_all(struct adding *a, struct diag *diag)
     err = read_times(a, diag);
     if (err == 0)
         err = read_start(a, diag);
+    if (err == 0)
+        err = rest_read(a->access, a->totals->phase, &a->totals->rest, diag);
     return err < 0 ? err : sum_all(a, diag);
 }
 

@@ -12,6 +12,7 @@
 #define CONTROLLER_RESULTS_TOTALS_H
 
 #include "controller/results/record.h"
+#include "controller/results/rest.h"
 
 /* Of one host in the measured part. */
 struct totals_host {
@@ -38,6 +39,7 @@ struct totals {
     uint32_t host_count;
     struct totals_item *items;
     uint32_t item_count;
+    struct rest rest; /* for watchers; not written */
 };
 
 /* A phase that never began gives totals without items. */

@@ -10,6 +10,7 @@
 #include "controller/shell/files.h"
 #include "controller/shell/follow.h"
 #include "controller/shell/private.h"
+#include "controller/shell/render.h"
 
 /* How long the private agent may take until it is there. */
 #define PRIVATE_LIMIT_S 10
@@ -204,6 +205,11 @@ static int run_campaign(struct follow *follow, const struct options *options,
     if (r < 0)
         return connection_failed(options, pair, r, &diag);
     (void)snprintf(keep, sizeof(keep), "%s/result.json", directory);
+    if (follow->ended && follow->folder != NULL) {
+        render_run(follow->client, follow->campaign, directory,
+                   follow->folder);
+        follow->folder = NULL;
+    }
     status = follow_finish(follow, keep);
     if (!options->json)
         printf("\nresults are in %s\n", directory);
@@ -214,6 +220,7 @@ static int run_here(const struct options *options,
                     const struct parameter_files *files)
 {
     struct private_pair *pair = NULL;
+    struct vdbench *folder = NULL;
     struct follow follow;
     char directory[PATH_SIZE];
     struct diag diag;
@@ -222,12 +229,17 @@ static int run_here(const struct options *options,
     int r = make_directory(options, directory, &diag);
 
     if (r == 0)
+        r = vdbench_open(directory, false, &folder, &diag);
+    if (r == 0)
         r = private_start(directory, options, &pair, &fd, &diag);
-    if (r < 0)
+    if (r < 0) {
+        (void)vdbench_close(folder, NULL);
         return output_error(options->json,
                             r == -EEXIST ? EXIT_USAGE : EXIT_FAILED, "%s",
                             diag.text);
+    }
     follow_init(&follow, FOLLOW_STOP, options->json);
+    follow.folder = folder;
 
     struct client_handlers handlers = follow_handlers(&follow);
 
@@ -238,6 +250,7 @@ static int run_here(const struct options *options,
         status = run_campaign(&follow, options, files, directory, pair);
     client_close(follow.client);
     private_end(pair, follow.left ? 0 : PRIVATE_END_MS);
+    (void)vdbench_close(follow.folder, NULL);
     follow_done(&follow);
     return status;
 }

@@ -134,6 +134,21 @@ int codec_query(uint32_t id, enum query_kind kind, const char *campaign,
     return pack_request(&request, id, ret);
 }
 
+int codec_export(uint32_t id, const char *campaign, uint32_t phase,
+                 uint64_t interval, struct body *ret)
+{
+    Lockstep__Request request = LOCKSTEP__REQUEST__INIT;
+    Lockstep__Query query = LOCKSTEP__QUERY__INIT;
+
+    query.kind = LOCKSTEP__QUERY_KIND__QUERY_EXPORT;
+    query.campaign = text(campaign);
+    query.phase = phase;
+    query.interval = interval;
+    request.what_case = LOCKSTEP__REQUEST__WHAT_QUERY;
+    request.query = &query;
+    return pack_request(&request, id, ret);
+}
+
 int codec_watch(uint32_t id, const char *campaign, struct body *ret)
 {
     Lockstep__Request request = LOCKSTEP__REQUEST__INIT;

@@ -43,6 +43,7 @@ enum query_kind {
     SHELL_QUERY_CAMPAIGNS,
     SHELL_QUERY_STATUS,
     SHELL_QUERY_SHOW,
+    SHELL_QUERY_EXPORT,
 };
 
 /* Encoders return -ENOMEM, or -EMSGSIZE when the frame would be too long. */
@@ -52,6 +53,9 @@ int codec_submit(uint32_t id, const struct submit *submit, struct body *ret)
     MUST_CHECK;
 int codec_query(uint32_t id, enum query_kind kind, const char *campaign,
                 struct body *ret) MUST_CHECK;
+/* A piece of a campaign: `phase` 0 the head; `interval` where a page begins. */
+int codec_export(uint32_t id, const char *campaign, uint32_t phase,
+                 uint64_t interval, struct body *ret) MUST_CHECK;
 int codec_watch(uint32_t id, const char *campaign, struct body *ret) MUST_CHECK;
 int codec_stop(uint32_t id, const char *campaign, struct body *ret) MUST_CHECK;
 

@@ -23,6 +23,8 @@ static void show_event(struct follow *f, const json_t *event)
 {
     const char *kind = json_string_value(json_object_get(event, "event"));
 
+    if (f->folder != NULL)
+        vdbench_event(f->folder, event);
     if (f->json && strcmp(kind, "end") != 0)
         return; /* the result document tells all of it */
     if (live_event(&f->live, event)) {
@@ -198,7 +200,7 @@ int follow_finish(struct follow *follow, const char *keep)
         return print_left(follow);
     document = follow->json || keep != NULL ? fetch_result(follow) : NULL;
     if (document != NULL && keep != NULL &&
-        json_dump_file(document, keep, JSON_INDENT(2)) < 0)
+        json_dump_file(document, keep, OUTPUT_JSON) < 0)
         fprintf(stderr, "lockstep: cannot write '%s': %s\n", keep,
                 strerror(errno));
     if (follow->json)

@@ -10,6 +10,7 @@
 #ifndef CONTROLLER_SHELL_FOLLOW_H
 #define CONTROLLER_SHELL_FOLLOW_H
 
+#include "controller/report/vdbench.h"
 #include "controller/shell/client.h"
 #include "controller/shell/live.h"
 
@@ -23,6 +24,7 @@ struct follow {
     struct live live;
     enum follow_interrupt interrupt;
     bool json;          /* show nothing while it runs */
+    struct vdbench *folder; /* gets every event too; NULL: none */
     char campaign[24];  /* its number, "" before it has one */
     json_t *early;      /* events that came before the answer to Watch */
     bool ended;         /* the campaign's end was seen */

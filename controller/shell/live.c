@@ -1,18 +1,18 @@
 /* live.c - see live.h. */
 #include "controller/shell/live.h"
 
-#include <math.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "common/units.h"
+#include "controller/report/vdbench_lines.h"
 
 /* vdbench repeats its header so often. */
 #define HEADER_ROWS 30
 
 void live_init(struct live *live, FILE *out)
 {
-    *live = (struct live){.out = out};
+    *live = (struct live){.out = out, .terminal = isatty(fileno(out)) == 1};
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -33,167 +33,99 @@ static json_int_t integer_of(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
-/* A latency in ms of object.key, 0 where there is none. */
-static double ms_of(const json_t *object, const char *family, const char *key)
+/* Behind a row on a terminal: what vdbench has no column for. */
+static void print_p99(const struct live *live, const json_t *figures)
 {
-    return number_of(json_object_get(object, family), key) / 1000.0;
-}
+    const json_t *service = json_object_get(figures, "service_us");
 
-/* HH:MM:SS.mmm of an event's "wall", in local time as vdbench prints it. */
-static void clock_text(const json_t *event, char text[16])
-{
-    const char *wall = text_of(event, "wall");
-    struct tm tm = {0};
-    const char *rest = strptime(wall, "%Y-%m-%dT%H:%M:%S", &tm);
-    char fraction[4] = "000";
-
-    if (rest == NULL) {
-        (void)snprintf(text, 16, "--:--:--.---");
+    if (!live->terminal)
         return;
-    }
-    if (rest[0] == '.')
-        (void)snprintf(fraction, sizeof(fraction), "%.3s", rest + 1);
-
-    time_t seconds = timegm(&tm);
-
-    (void)localtime_r(&seconds, &tm);
-    (void)snprintf(text, 16, "%02d:%02d:%02d.%s", tm.tm_hour % 100,
-                   tm.tm_min % 100, tm.tm_sec % 100, fraction);
-}
-
-static void header(struct live *live)
-{
-    time_t now = time(NULL);
-    struct tm tm;
-    char date[32];
-
-    (void)localtime_r(&now, &tm);
-    (void)strftime(date, sizeof(date), "%b %d, %Y", &tm);
-    fprintf(live->out,
-            "\n%-12s    interval        i/o   MB/sec   bytes   read     resp"
-            "     read    write     read    write     resp  queue  cpu%%  cpu%%"
-            "      p99\n"
-            "                               rate  1024**2     i/o    pct     "
-            "time     resp     resp      max      max   stddev  depth sys+u"
-            "   sys     resp\n",
-            date);
-}
-
-/* The figures of a row, in vdbench's order and formats; service is resp. */
-static void print_figures(FILE *out, const json_t *f)
-{
-    const json_t *read = json_object_get(f, "read");
-    const json_t *write = json_object_get(f, "write");
-
-    fprintf(out,
-            " %10.1f %8.2f %7.0f %6.2f %8.3f %8.3f %8.3f %8.2f %8.2f %8.3f "
-            "%6.1f %5.1f %5.1f",
-            number_of(f, "iops"), number_of(f, "mib_s"),
-            number_of(f, "bytes_per_io"), number_of(f, "read_pct"),
-            ms_of(f, "service_us", "mean"),
-            ms_of(read, "service_us", "mean"),
-            ms_of(write, "service_us", "mean"),
-            ms_of(read, "service_us", "max"), ms_of(write, "service_us", "max"),
-            ms_of(f, "service_us", "stddev"),
-            number_of(f, "queue_depth"), number_of(f, "host_cpu_pct"),
-            number_of(f, "host_system_pct"));
-    if (json_is_number(
-            json_object_get(json_object_get(f, "service_us"), "p99")))
-        fprintf(out, " %8.3f", ms_of(f, "service_us", "p99"));
+    if (json_is_number(json_object_get(service, "p99")))
+        fprintf(live->out, " %8.3f", number_of(service, "p99") / 1000);
     else
-        fprintf(out, " %8s", "-");
+        fprintf(live->out, " %8s", "-");
 }
 
 static void print_row(struct live *live, const json_t *event, const char *label,
                       const json_t *figures)
 {
-    char clock[16];
+    const char *wall = text_of(event, "wall");
 
     if (live->rows++ % HEADER_ROWS == 0)
-        header(live);
-    clock_text(event, clock);
-    fprintf(live->out, "%s %11s", clock, label);
-    print_figures(live->out, figures);
+        vdbench_print_header(live->out, wall, live->terminal ? "      p99" : "",
+                             live->terminal ? "     resp" : "");
+    vdbench_print_row(live->out, wall, label, figures);
+    print_p99(live, figures);
 }
 
-/* What a row has beside its figures, behind it, only where there is some. */
-static void print_remarks(FILE *out, const json_t *event)
+/* What a row has beside its figures, in words; "" where there is none. */
+static void remarks_of(const json_t *event, bool terminal, char *text,
+                       size_t size)
 {
     const json_t *figures = json_object_get(event, "figures");
     json_int_t hosts = integer_of(event, "hosts");
     json_int_t expected = integer_of(event, "hosts_expected");
+    json_int_t errors = integer_of(figures, "errors");
+    json_int_t unissued = integer_of(figures, "unissued");
+    size_t used = 0;
 
-    if (strcmp(text_of(event, "kind"), "warmup") == 0)
-        fputs("  warm-up", out);
+    text[0] = '\0';
+    if (terminal && strcmp(text_of(event, "kind"), "warmup") == 0)
+        used += (size_t)snprintf(text + used, size - used, "  warm-up");
     if (hosts < expected)
-        fprintf(out, "  %lld of %lld hosts", (long long)hosts,
-                (long long)expected);
-    if (integer_of(event, "revision") > 1)
-        fprintf(out, "  revision %lld",
-                (long long)integer_of(event, "revision"));
-    if (integer_of(figures, "errors") > 0)
-        fprintf(out, "  errors=%lld",
-                (long long)integer_of(figures, "errors"));
-    if (integer_of(figures, "unissued") > 0)
-        fprintf(out, "  unissued=%lld",
-                (long long)integer_of(figures, "unissued"));
-    fputc('\n', out);
+        used +=
+            (size_t)snprintf(text + used, size - used, "  %lld of %lld hosts",
+                             (long long)hosts, (long long)expected);
+    if (terminal && integer_of(event, "revision") > 1)
+        used += (size_t)snprintf(text + used, size - used, "  revision %lld",
+                                 (long long)integer_of(event, "revision"));
+    if (errors > 0)
+        used += (size_t)snprintf(text + used, size - used, "  errors=%lld",
+                                 (long long)errors);
+    if (terminal && unissued > 0)
+        (void)snprintf(text + used, size - used, "  unissued=%lld",
+                       (long long)unissued);
+}
+
+/* Behind the row on a terminal; else on a line of their own, since scripts
+ * count a row's words. */
+static void print_remarks(struct live *live, const json_t *event)
+{
+    char text[160];
+
+    remarks_of(event, live->terminal, text, sizeof(text));
+    if (live->terminal)
+        fprintf(live->out, "%s\n", text);
+    else if (text[0] != '\0')
+        fprintf(live->out, "\n  interval %lld:%s\n",
+                (long long)integer_of(event, "interval"), text);
+    else
+        fputc('\n', live->out);
 }
 
 static void on_interval(struct live *live, const json_t *event)
 {
-    char label[24];
-
     long long interval = integer_of(event, "interval");
+    char label[VDBENCH_LABEL_SIZE];
+    bool again = live->terminal && integer_of(event, "revision") > 1;
 
     /* Who begins to watch may be told a row twice: as past and as news. */
     if (strcmp(text_of(event, "kind"), "drain") == 0 ||
-        (interval <= live->interval && integer_of(event, "revision") <= 1))
+        (interval <= live->interval && !again))
         return;
     live->interval = interval;
-    (void)snprintf(label, sizeof(label), "%lld", interval);
+    if (live->filling && !live->terminal)
+        return; /* no run of vdbench's */
+    vdbench_label(event, label);
     print_row(live, event, label, json_object_get(event, "figures"));
-    print_remarks(live->out, event);
+    print_remarks(live, event);
 }
 
-/* "Uncontrolled MAX" is vdbench's name of a closed loop. */
-static void print_start(struct live *live, const json_t *event)
-{
-    const char *rate = text_of(event, "iorate_text");
-    const char *loops = text_of(event, "for");
-    const json_t *asked = json_object_get(event, "iorate");
-    char clock[16];
-
-    clock_text(event, clock);
-    fprintf(live->out, "\n%s Starting RD=%s; I/O rate: ", clock,
-            text_of(event, "run"));
-    if (strcmp(rate, "max") == 0)
-        fputs("Uncontrolled MAX", live->out);
-    else if (strcmp(rate, "curve") == 0)
-        fputs("Uncontrolled curve", live->out);
-    else
-        fprintf(live->out, "%.0f", json_number_value(asked));
-    fprintf(live->out, "; elapsed=%.0f", number_of(event, "elapsed_s"));
-    if (number_of(event, "warmup_s") > 0)
-        fprintf(live->out, " warmup=%.0f", number_of(event, "warmup_s"));
-    fprintf(live->out, "; For loops: %s\n", loops[0] != '\0' ? loops : "None");
-}
-
-static void on_phase(struct live *live, const json_t *event)
+static void print_plan(const struct live *live, const json_t *event)
 {
     const json_t *left = json_object_get(event, "remaining_s");
     char text[UNITS_SIZE];
 
-    if (live->phase == integer_of(event, "phase"))
-        return;
-    live->phase = integer_of(event, "phase");
-    live->interval = 0;
-    live->rows = 0;
-    if (strcmp(text_of(event, "kind"), "fill") == 0)
-        fprintf(live->out, "\nFilling the files of %lld drives\n",
-                (long long)integer_of(event, "drives"));
-    else
-        print_start(live, event);
     fprintf(live->out, "phase %lld of %lld, %lld hosts, %lld drives",
             (long long)integer_of(event, "phase"),
             (long long)integer_of(event, "phases"),
@@ -201,9 +133,27 @@ static void on_phase(struct live *live, const json_t *event)
             (long long)integer_of(event, "drives"));
     if (json_is_number(left))
         fprintf(live->out, ", %s left",
-                units_print_duration(text,
-                                     (uint64_t)json_number_value(left)));
+                units_print_duration(text, (uint64_t)json_number_value(left)));
     fputc('\n', live->out);
+}
+
+static void on_phase(struct live *live, const json_t *event)
+{
+    if (live->phase == integer_of(event, "phase"))
+        return;
+    live->phase = integer_of(event, "phase");
+    live->interval = 0;
+    live->rows = 0;
+    live->filling = strcmp(text_of(event, "kind"), "fill") == 0;
+    fputc('\n', live->out);
+    if (live->filling) {
+        fprintf(live->out, "Filling the files of %lld drives\n",
+                (long long)integer_of(event, "drives"));
+    } else {
+        vdbench_print_start(live->out, event, text_of(event, "wall"));
+        fputc('\n', live->out);
+    }
+    print_plan(live, event);
 }
 
 static void print_ms(FILE *out, const json_t *family, const char *key)
@@ -219,7 +169,7 @@ static void print_ms(FILE *out, const json_t *family, const char *key)
 static void print_latency(FILE *out, const char *name, const json_t *family,
                           bool lower_bound)
 {
-    static const char *const keys[] = {"mean", "min",  "p50",   "p90", "p99",
+    static const char *const keys[] = {"mean", "min",   "p50", "p90",   "p99",
                                        "p999", "p9999", "max", "stddev"};
 
     if (!json_is_number(json_object_get(family, "mean")))
@@ -233,8 +183,7 @@ static void print_latency(FILE *out, const char *name, const json_t *family,
 void live_latencies(FILE *out, const json_t *figures)
 {
     static const char *const ops[] = {"read", "write"};
-    bool bound =
-        json_is_true(json_object_get(figures, "response_lower_bound"));
+    bool bound = json_is_true(json_object_get(figures, "response_lower_bound"));
 
     fputs("  ms                   mean       min       p50       p90       p99"
           "     p99.9    p99.99       max    stddev\n",
@@ -257,21 +206,35 @@ void live_latencies(FILE *out, const json_t *figures)
     }
 }
 
+/* A run's average row and its percentiles; of a fill, how much it wrote. */
+static void print_total(struct live *live, const json_t *event,
+                        const json_t *total)
+{
+    char label[VDBENCH_LABEL_SIZE];
+    char text[UNITS_SIZE];
+    const json_t *row = vdbench_average(event, label);
+
+    if (live->filling && !live->terminal) {
+        fprintf(live->out, "  filled %s\n",
+                units_print_size(text, (uint64_t)integer_of(total, "bytes")));
+        return;
+    }
+    live->rows += live->rows % HEADER_ROWS == 0;
+    print_row(live, event, label, row);
+    if (row != total)
+        fprintf(live->out, "\n  all of 1-%lld:",
+                (long long)integer_of(event, "last_interval"));
+    fputc('\n', live->out);
+    live_latencies(live->out, total);
+}
+
 static void on_phase_end(struct live *live, const json_t *event)
 {
     const json_t *total = json_object_get(event, "total");
     const char *verdict = text_of(event, "verdict");
-    char label[48];
 
-    if (integer_of(event, "last_interval") > 0 && json_is_object(total)) {
-        (void)snprintf(label, sizeof(label), "avg_%lld-%lld",
-                       (long long)integer_of(event, "first_interval"),
-                       (long long)integer_of(event, "last_interval"));
-        live->rows += live->rows % HEADER_ROWS == 0;
-        print_row(live, event, label, total);
-        fputc('\n', live->out);
-        live_latencies(live->out, total);
-    }
+    if (integer_of(event, "last_interval") > 0 && json_is_object(total))
+        print_total(live, event, total);
     if (json_is_number(json_object_get(event, "start_spread_us")))
         fprintf(live->out,
                 "  started within %.0f us on all hosts, clocks known to "
@@ -295,11 +258,21 @@ static void on_end(struct live *live, const json_t *event)
                    text_of(event, "error"));
 }
 
+/* Scripts look for vdbench's version at the top. */
+static void begin(struct live *live)
+{
+    if (!live->begun && !live->terminal)
+        vdbench_print_distribution(live->out);
+    live->begun = true;
+}
+
 bool live_event(struct live *live, const json_t *event)
 {
     const char *kind = text_of(event, "event");
     bool end = strcmp(kind, "end") == 0;
 
+    if (!end)
+        begin(live);
     if (strcmp(kind, "interval") == 0)
         on_interval(live, event);
     else if (strcmp(kind, "phase") == 0)

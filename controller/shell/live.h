@@ -1,10 +1,11 @@
 /*
  * live.h - a campaign's events as lines for people.
  *
- * The rows look like vdbench's, with p99 behind: people's eyes know them.  A
- * run begins with vdbench's "Starting RD=" line and one that says phase i of n
- * and the time left; it ends with its avg row and the percentiles of service
- * and response.
+ * The rows are vdbench's: people's eyes know them, and so do scripts.  A run
+ * begins with vdbench's "Starting RD=" line and one that says phase i of n and
+ * the time left; it ends with its avg row and the percentiles of service and
+ * response.  On a terminal a row has p99 and remarks behind; elsewhere it has
+ * vdbench's 15 words and nothing else, once an interval, and fills have none.
  *
  * Memory: by value.  Prints on `out`, flushed line by line.
  */
@@ -18,6 +19,9 @@
 
 struct live {
     FILE *out;
+    bool terminal;       /* `out` is one */
+    bool begun;          /* something was printed */
+    bool filling;        /* the phase at hand is a fill */
     unsigned rows;       /* since the header was printed */
     long long phase;     /* the last one that was begun here */
     long long interval;  /* its last row */

@@ -5,10 +5,12 @@
 
 #include "controller/shell/campaign.h"
 #include "controller/shell/check.h"
+#include "controller/shell/compare_command.h"
 #include "controller/shell/keys_command.h"
 #include "controller/shell/options.h"
 #include "controller/shell/output.h"
 #include "controller/shell/query.h"
+#include "controller/shell/render.h"
 
 static int run(const struct options *options)
 {
@@ -25,6 +27,12 @@ static int run(const struct options *options)
         return submit_command(options);
     case COMMAND_WATCH:
         return watch_command(options);
+    case COMMAND_REPORT:
+        return report_command(options);
+    case COMMAND_EXPORT:
+        return export_command(options);
+    case COMMAND_COMPARE:
+        return compare_command(options);
     case COMMAND_KEYS:
         return keys_command(options);
     default:

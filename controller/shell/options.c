@@ -29,6 +29,11 @@ static const struct command_row commands[COMMAND_COUNT] = {
     [COMMAND_WATCH] = {"watch", "[ID]", "a campaign's intervals, live", 1},
     [COMMAND_SHOW] = {"show", "ID", "a campaign's results", 1},
     [COMMAND_STOP] = {"stop", "ID", "stop a campaign's load", 1},
+    [COMMAND_REPORT] = {"report", "ID", "a campaign as one page to mail", 1},
+    [COMMAND_COMPARE] = {"compare", "ID ID...",
+                         "runs of campaigns side by side", OPTIONS_WORDS_MAX},
+    [COMMAND_EXPORT] = {"export", "ID",
+                        "a campaign as CSV, JSON or a vdbench folder", 1},
     [COMMAND_KEYS] = {"keys", "init | agent NAME | operator NAME",
                       "make the lab's keys", 2},
 };
@@ -39,7 +44,9 @@ static const struct command_row commands[COMMAND_COUNT] = {
 #define REMOTE_COMMANDS                                                        \
     (BIT(COMMAND_SUBMIT) | BIT(COMMAND_HOSTS) | BIT(COMMAND_DRIVES) |          \
      BIT(COMMAND_CAMPAIGNS) | BIT(COMMAND_STATUS) | BIT(COMMAND_WATCH) |       \
-     BIT(COMMAND_SHOW) | BIT(COMMAND_STOP))
+     BIT(COMMAND_SHOW) | BIT(COMMAND_STOP) | BIT(COMMAND_REPORT) |             \
+     BIT(COMMAND_COMPARE) | BIT(COMMAND_EXPORT))
+#define RENDER_COMMANDS (BIT(COMMAND_REPORT) | BIT(COMMAND_EXPORT))
 
 /* One option: where its value goes and how. */
 struct option_row {
@@ -77,6 +84,19 @@ static int take_directory(struct options *o, const char *value,
     (void)diag;
     o->directory = value;
     return 0;
+}
+
+static int take_vdbench(struct options *o, const char *value,
+                        struct diag *diag)
+{
+    (void)diag;
+    o->vdbench = value;
+    return 0;
+}
+
+static int take_bound(struct options *o, const char *value, struct diag *diag)
+{
+    return add_word(&o->bounds, value, diag);
 }
 
 static int take_controller(struct options *o, const char *value,
@@ -186,6 +206,31 @@ static int take_json(struct options *o, const char *value, struct diag *diag)
     return 0;
 }
 
+static int take_csv(struct options *o, const char *value, struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->csv = true;
+    return 0;
+}
+
+static int take_totals(struct options *o, const char *value, struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->totals = true;
+    return 0;
+}
+
+static int take_intervals(struct options *o, const char *value,
+                          struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->intervals = true;
+    return 0;
+}
+
 static int take_runs(struct options *o, const char *value, struct diag *diag)
 {
     (void)value;
@@ -215,6 +260,16 @@ static const struct option_row rows[] = {
      "parameter file; several are read as one"},
     {"-o", "DIR", BIT(COMMAND_RUN), take_directory,
      "where the results go; must not exist yet"},
+    {"-o", "FILE", RENDER_COMMANDS, take_directory,
+     "where it goes; by default standard output"},
+    {"--csv", NULL, BIT(COMMAND_EXPORT), take_csv,
+     "one table, a line for each total and interval; the default"},
+    {"--totals", NULL, BIT(COMMAND_EXPORT), take_totals, "only those"},
+    {"--intervals", NULL, BIT(COMMAND_EXPORT), take_intervals, "only those"},
+    {"--vdbench", "DIR", BIT(COMMAND_EXPORT), take_vdbench,
+     "a folder as vdbench leaves it; must not exist yet"},
+    {"--fail-if", "BOUND", BIT(COMMAND_COMPARE), take_bound,
+     "exit 6 where a change breaks it: \"p99 > +10%\", \"iops < -5%\""},
     {"-e", "SEC", FILE_COMMANDS, take_elapsed, "elapsed= of every run"},
     {"-i", "SEC", FILE_COMMANDS, take_interval, "interval= of every run"},
     {"-w", "SEC", FILE_COMMANDS, take_warmup, "warmup= of every run"},
@@ -242,12 +297,17 @@ static const struct option_row rows[] = {
     {"--engine", "ENGINE", BIT(COMMAND_RUN), take_engine, NULL},
 };
 
-static const struct option_row *find_row(const char *word)
+/* The command's own row of that name; else any, for the message. */
+static const struct option_row *find_row(const char *word,
+                                         enum command_id command)
 {
+    const struct option_row *found = NULL;
+
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-        if (strcmp(rows[i].name, word) == 0)
-            return &rows[i];
-    return NULL;
+        if (strcmp(rows[i].name, word) == 0 &&
+            (found == NULL || (rows[i].commands & BIT(command)) != 0))
+            found = &rows[i];
+    return found;
 }
 
 static int find_command(const char *word, struct options *o,
@@ -293,7 +353,7 @@ static int take_plain(struct options *o, const char *word, struct diag *diag)
 static int take_option(struct options *o, int argc, char **argv, int *at,
                        struct diag *diag)
 {
-    const struct option_row *row = find_row(argv[*at]);
+    const struct option_row *row = find_row(argv[*at], o->command);
     const char *value = NULL;
 
     if (row == NULL || (row->commands & BIT(o->command)) == 0)
@@ -319,6 +379,23 @@ static bool continues_files(const struct options *o, int at, char **argv)
            argv[at][0] != '-' && strchr(argv[at], '=') == NULL;
 }
 
+/* Commands of a campaign that is to be named. */
+#define NEED_ID                                                                \
+    (BIT(COMMAND_SHOW) | BIT(COMMAND_STOP) | BIT(COMMAND_REPORT) |             \
+     BIT(COMMAND_EXPORT))
+
+static int check_export(const struct options *o, struct diag *diag)
+{
+    if (o->csv + o->json + (o->vdbench != NULL) > 1)
+        return diag_set(diag, -EINVAL,
+                        "--csv, --json and --vdbench are forms of one output: "
+                        "give one");
+    if (o->vdbench != NULL && o->directory != NULL)
+        return diag_set(diag, -EINVAL,
+                        "--vdbench DIR says where it goes: -o is one too many");
+    return 0;
+}
+
 static int check_whole(const struct options *o, struct diag *diag)
 {
     const char *name = commands[o->command].name;
@@ -326,8 +403,7 @@ static int check_whole(const struct options *o, struct diag *diag)
     if (takes_files(o->command) && o->files.count == 0)
         return diag_set(diag, -EINVAL, "%s needs a parameter file: -f FILE",
                         name);
-    if ((o->command == COMMAND_SHOW || o->command == COMMAND_STOP) &&
-        o->arguments.count == 0)
+    if ((BIT(o->command) & NEED_ID) != 0 && o->arguments.count == 0)
         return diag_set(diag, -EINVAL,
                         "%s needs a campaign's number; 'lockstep campaigns' "
                         "lists them",
@@ -336,7 +412,11 @@ static int check_whole(const struct options *o, struct diag *diag)
         return diag_set(diag, -EINVAL,
                         "--json and --runs are two forms of one output: give "
                         "one");
-    return 0;
+    if (o->command == COMMAND_COMPARE && o->arguments.count < 2)
+        return diag_set(diag, -EINVAL,
+                        "compare needs two campaigns: lockstep compare ID "
+                        "ID...; 'ID,ID' joins repeats into one side");
+    return o->command == COMMAND_EXPORT ? check_export(o, diag) : 0;
 }
 
 static const char *environment(const char *name, const char *fallback)
@@ -389,7 +469,8 @@ void options_help(void)
         printf("  %-10s %s\n", commands[i].name, commands[i].help);
     puts("\n'lockstep COMMAND --help' lists a command's options.\n"
          "exit status: 0 complete, 1 failed, 2 wrong usage or file, 3 degraded,"
-         "\n             4 interrupted, 5 no controller");
+         "\n             4 interrupted, 5 no controller, 6 a comparison broke "
+         "its bound");
 }
 
 void options_help_command(enum command_id command)

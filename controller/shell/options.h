@@ -32,6 +32,9 @@ enum command_id {
     COMMAND_WATCH,
     COMMAND_SHOW,
     COMMAND_STOP,
+    COMMAND_REPORT,
+    COMMAND_COMPARE,
+    COMMAND_EXPORT,
     COMMAND_KEYS,
     COMMAND_COUNT,
 };
@@ -44,7 +47,9 @@ struct options {
     struct word_list variables; /* NAME=VALUE */
     struct word_list offers;
     struct word_list arguments; /* what is left: an id, or keys' words */
+    struct word_list bounds;    /* --fail-if */
     const char *directory;      /* -o, or keys' --dir */
+    const char *vdbench;        /* a folder; NULL: none */
     uint64_t elapsed_ns;        /* 0: as the file says */
     uint64_t interval_ns;
     uint64_t warmup_ns;
@@ -54,6 +59,9 @@ struct options {
     const char *loop;     /* -l: as loop= takes it */
     const char *first_rd; /* -r */
     bool json;
+    bool csv;
+    bool totals;
+    bool intervals;
     bool runs;
     bool wait;
     bool help;

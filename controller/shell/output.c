@@ -39,7 +39,7 @@ int output_document(json_t *document, enum exit_status status,
                                   json_string(verdict_of(status)));
     if (error != NULL && !json_is_string(json_object_get(document, "error")))
         (void)json_object_set_new(document, "error", json_string(error));
-    (void)json_dumpf(document, stdout, JSON_INDENT(2));
+    (void)json_dumpf(document, stdout, OUTPUT_JSON);
     putchar('\n');
     json_decref(document);
     return status;

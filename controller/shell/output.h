@@ -12,6 +12,9 @@
 
 #include "common/base.h"
 
+/* How documents are written: 15 digits are those the controller rounded to. */
+#define OUTPUT_JSON (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
+
 /* The program's exit statuses, from design and man page. */
 enum exit_status {
     EXIT_COMPLETE = 0,
@@ -20,6 +23,7 @@ enum exit_status {
     EXIT_DEGRADED = 3,
     EXIT_INTERRUPTED = 4,
     EXIT_NO_CONTROLLER = 5,
+    EXIT_BOUND = 6, /* a comparison broke its bound */
 };
 
 /* What a campaign's document says of it: by its verdict; EXIT_COMPLETE while

@@ -172,40 +172,67 @@ static void close_both(const int fds[2])
     (void)close(fds[1]);
 }
 
-int private_start(const char *directory, const struct options *options,
-                  struct private_pair **ret_pair, int *ret_fd,
-                  struct diag *diag)
+/* `options` NULL: no agent. */
+static int start_both(struct private_pair *pair, const char *directory,
+                      const struct options *options, int *ret_fd,
+                      struct diag *diag)
 {
-    struct private_pair *pair = calloc(1, sizeof(*pair));
     int agent[2];
     int shell[2];
+    int r;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, agent) < 0)
+        return diag_set(diag, -errno, "cannot make a socket pair: %s",
+                        strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, shell) < 0) {
+        r = diag_set(diag, -errno, "cannot make a socket pair: %s",
+                     strerror(errno));
+        close_both(agent);
+        return r;
+    }
+    r = start_controller(pair, directory, agent[0], shell[0], diag);
+    if (r == 0 && options != NULL)
+        r = start_agent(pair, options, agent[1], diag);
+    close_both(agent);
+    (void)close(shell[0]);
+    if (r == 0)
+        *ret_fd = shell[1];
+    else
+        (void)close(shell[1]);
+    return r;
+}
+
+static int start_pair(const char *directory, const struct options *options,
+                      struct private_pair **ret_pair, int *ret_fd,
+                      struct diag *diag)
+{
+    struct private_pair *pair = calloc(1, sizeof(*pair));
+    int r;
 
     if (pair == NULL)
         return diag_set(diag, -ENOMEM, "no memory");
     for (int i = 0; i < CHILD_COUNT; i++)
         (void)snprintf(pair->child[i].log, PATH_SIZE, "%s/%s.log", directory,
                        child_names[i]);
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, agent) < 0 ||
-        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, shell) < 0) {
-        free(pair);
-        return diag_set(diag, -errno, "cannot make a socket pair: %s",
-                        strerror(errno));
-    }
-
-    int r = start_controller(pair, directory, agent[0], shell[0], diag);
-
-    if (r == 0)
-        r = start_agent(pair, options, agent[1], diag);
-    close_both(agent);
-    (void)close(shell[0]);
-    if (r < 0) {
-        (void)close(shell[1]);
+    r = start_both(pair, directory, options, ret_fd, diag);
+    if (r < 0)
         (void)private_end(pair, 2000);
-        return r;
-    }
-    *ret_pair = pair;
-    *ret_fd = shell[1];
-    return 0;
+    else
+        *ret_pair = pair;
+    return r;
+}
+
+int private_start(const char *directory, const struct options *options,
+                  struct private_pair **ret_pair, int *ret_fd,
+                  struct diag *diag)
+{
+    return start_pair(directory, options, ret_pair, ret_fd, diag);
+}
+
+int private_open(const char *directory, struct private_pair **ret_pair,
+                 int *ret_fd, struct diag *diag)
+{
+    return start_pair(directory, NULL, ret_pair, ret_fd, diag);
 }
 
 static void last_line(const char *path, char *text, size_t size)

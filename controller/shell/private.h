@@ -25,6 +25,10 @@ int private_start(const char *directory, const struct options *options,
                   struct private_pair **ret_pair, int *ret_fd,
                   struct diag *diag) MUST_CHECK;
 
+/* The controller alone, over what a run left in the directory. */
+int private_open(const char *directory, struct private_pair **ret_pair,
+                 int *ret_fd, struct diag *diag) MUST_CHECK;
+
 /* Why a child ended, from its log's last line; "" where none did. */
 void private_reason(const struct private_pair *pair, char *text, size_t size);
 

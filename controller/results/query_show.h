@@ -1,0 +1,48 @@
+/*
+ * query_show.h - the parts of "everything about a campaign", for SHOW, which
+ * tells all of it at once, and EXPORT, which tells it phase by phase.
+ *
+ * Threads: the store's reader.
+ */
+#ifndef CONTROLLER_RESULTS_QUERY_SHOW_H
+#define CONTROLLER_RESULTS_QUERY_SHOW_H
+
+#include "controller/results/query.h"
+
+struct show {
+    struct store_access *access;
+    const struct query_found *found;
+    struct query_names names;
+    struct histogram *scratch;
+    struct bytes *into;
+    struct diag *diag;
+    /* Of the phase at hand. */
+    struct query_phase phase;
+    struct object o;
+    json_t *workloads; /* names */
+    json_t *idle;      /* drives that did nothing */
+};
+
+/* Loads the names; show_done() also after a failure. */
+int show_init(struct show *show, struct store_access *access,
+              const struct query_found *found, struct bytes *into,
+              struct diag *diag) MUST_CHECK;
+void show_done(struct show *show);
+
+/* What was run and on what, without phases. */
+int show_put_head(struct show *show, struct object *o) MUST_CHECK;
+
+/* How a phase was asked for and how it ended, without figures. */
+void show_put_outcome(struct object *o, const struct query_phase *phase);
+
+/* All of show->phase into show->o, and show->workloads; show_phase_done()
+ * also after a failure. */
+int show_phase(struct show *show) MUST_CHECK;
+int show_load_workloads(struct show *show) MUST_CHECK;
+void show_phase_done(struct show *show);
+
+/* Reads the CPU and tally columns of a row. */
+int show_get_figures(struct show *show, struct statement *s, uint64_t window_ns,
+                     struct figures *ret_figures) MUST_CHECK;
+
+#endif

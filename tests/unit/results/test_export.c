@@ -1,0 +1,169 @@
+/* A campaign piece by piece: head, phases, pages of rows. */
+#include "tests/unit/results/stage.h"
+
+#include "tests/support/suite.h"
+
+static void ask_piece(const char *id, uint32_t phase, uint64_t interval)
+{
+    uint32_t before = lab.answers;
+
+    ck_assert_int_eq(
+        results_export(lab.results, id, phase, interval, lab_answered, &lab),
+        0);
+    lab_until(&lab, &lab.answers, before + 1);
+}
+
+/* Two hosts, a warm-up interval, four in all, and a drain. */
+static void measure(uint32_t hosts, uint64_t intervals)
+{
+    setup(hosts, 2, 1, false);
+    lab_begin(&lab, &campaign, 0, 0, 1, intervals - 1);
+    for (uint64_t k = 0; k < intervals; k++) {
+        for (uint32_t h = 0; h < hosts; h++)
+            send_simple(0, h, k, 100000, 100 * (h + 1));
+        (void)results_poll(lab.results);
+    }
+    lab_end(&lab, &campaign, 0, VERDICT_COMPLETE, NULL);
+    lab_finish(&lab, &campaign, VERDICT_COMPLETE, NULL);
+}
+
+START_TEST(the_head_has_the_texts_and_no_figures)
+{
+    measure(2, 4);
+    ask_piece("1", 0, 0);
+    ck_assert_int_eq(lab.answer_err, 0);
+    ck_assert_str_eq(text_at(lab.answer, "texts.0.name"), "a.parm");
+    ck_assert_str_eq(text_at(lab.answer, "texts.0.text"), "sd=sd1\n");
+    ck_assert_str_eq(text_at(lab.answer, "phases.0.verdict"), "complete");
+    ck_assert_ptr_null(json_object_get(at(lab.answer, "phases.0"), "total"));
+    ck_assert_uint_eq(json_array_size(at(lab.answer, "hosts")), 2);
+    teardown();
+}
+END_TEST
+
+START_TEST(a_phase_is_that_of_show_and_its_rows_are_the_events)
+{
+    json_t *show, *total;
+
+    measure(2, 4);
+    show = lab_ask(&lab, RESULTS_QUERY_SHOW, "1");
+    total = json_incref(at(show, "phases.0.total"));
+    ask_piece("1", 1, 0);
+    ck_assert(json_equal(at(lab.answer, "total"), total));
+    json_decref(total);
+    ck_assert_uint_eq(json_array_size(at(lab.answer, "intervals")), 4);
+    for (size_t i = 0; i < 4; i++) {
+        json_t *row = json_array_get(at(lab.answer, "intervals"), i);
+
+        ck_assert(json_equal(json_object_get(row, "figures"),
+                             at(event_at(&lab, "interval", i), "figures")));
+        ck_assert_str_eq(json_string_value(json_object_get(row, "wall")),
+                         text_at(event_at(&lab, "interval", i), "wall"));
+    }
+    ck_assert_str_eq(text_at(lab.answer, "window_end"),
+                     text_at(event_at(&lab, "phase_end", 0), "wall"));
+    ck_assert(null_at(lab.answer, "next_interval"));
+    teardown();
+}
+END_TEST
+
+START_TEST(rows_of_hosts_and_workloads_add_up)
+{
+    double hosts = 0, workloads = 0;
+
+    measure(2, 4);
+    ask_piece("1", 1, 0);
+    ck_assert_uint_eq(json_array_size(at(lab.answer, "host_intervals")), 8);
+    ck_assert_uint_eq(json_array_size(at(lab.answer, "workload_intervals")), 4);
+    for (size_t i = 0; i < 2; i++)
+        hosts += number_at(json_array_get(at(lab.answer, "host_intervals"), i),
+                           "figures.iops");
+    workloads =
+        number_at(at(lab.answer, "workload_intervals.0"), "figures.iops");
+    ck_assert_double_eq(hosts, 300);
+    ck_assert_double_eq(workloads, 300);
+    ck_assert_double_eq(
+        number_at(at(lab.answer, "intervals.0"), "figures.iops"), 300);
+    teardown();
+}
+END_TEST
+
+START_TEST(a_distribution_counts_every_io)
+{
+    json_t *all;
+    double count = 0;
+
+    measure(2, 4);
+    ask_piece("1", 1, 0);
+    all = at(lab.answer, "distribution.service_us.all");
+    for (size_t i = 0; i < json_array_size(all); i++)
+        count += json_number_value(json_array_get(json_array_get(all, i), 1));
+    ck_assert_double_eq(count, number_at(lab.answer, "total.ios"));
+    ck_assert_uint_eq(json_array_size(all), 1); /* all took 100 us */
+    ck_assert_double_ge(
+        number_at(lab.answer, "distribution.service_us.all.0.0"), 100);
+    ck_assert_uint_eq(
+        json_array_size(at(lab.answer, "distribution.response_us.all")), 0);
+    teardown();
+}
+END_TEST
+
+START_TEST(long_phases_come_in_pages)
+{
+    uint64_t next = 1, seen = 0, pages = 0;
+
+    /* With 2 hosts and a workload, 4 rows each: more than a page of 4,000. */
+    measure(2, LAB_EVENTS - 8);
+    while (next != 0) {
+        json_t *rows;
+
+        ask_piece("1", 1, next);
+        rows = at(lab.answer, "intervals");
+        for (size_t i = 0; i < json_array_size(rows); i++)
+            ck_assert_double_eq(number_at(json_array_get(rows, i), "interval"),
+                                (double)++seen);
+        next = (uint64_t)json_integer_value(at(lab.answer, "next_interval"));
+        pages++;
+    }
+    ck_assert_uint_eq(seen, LAB_EVENTS - 8);
+    ck_assert_uint_ge(pages, 2);
+    teardown();
+}
+END_TEST
+
+START_TEST(pieces_that_are_not_there)
+{
+    measure(2, 4);
+    ask_piece("1", 99, 0);
+    ck_assert_int_eq(lab.answer_err, -ENOENT);
+    ck_assert_ptr_nonnull(strstr(text_at(lab.answer, "error"), "99"));
+    ask_piece("1", 1, UINT64_MAX);
+    ck_assert_int_eq(lab.answer_err, 0);
+    ck_assert_uint_eq(json_array_size(at(lab.answer, "intervals")), 0);
+    ck_assert(null_at(lab.answer, "next_interval"));
+    ask_piece("7", 0, 0);
+    ck_assert_int_eq(lab.answer_err, -ENOENT);
+    /* A phase that never began has no rows, and says so. */
+    ask_piece("1", 2, 0);
+    ck_assert_int_eq(lab.answer_err, 0);
+    ck_assert_str_eq(text_at(lab.answer, "state"), "skipped");
+    ck_assert_uint_eq(json_array_size(at(lab.answer, "intervals")), 0);
+    teardown();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("export");
+    TCase *tests = tcase_create("export");
+
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, the_head_has_the_texts_and_no_figures);
+    tcase_add_test(tests, a_phase_is_that_of_show_and_its_rows_are_the_events);
+    tcase_add_test(tests, rows_of_hosts_and_workloads_add_up);
+    tcase_add_test(tests, a_distribution_counts_every_io);
+    tcase_add_test(tests, long_phases_come_in_pages);
+    tcase_add_test(tests, pieces_that_are_not_there);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
