@@ -13,10 +13,11 @@
 struct truth_part {
     uint64_t opened_ns; /* 0: its I/O never began */
     uint64_t stopped_ns;
-    uint64_t rows; /* made, the drain row included */
-    uint64_t ios;  /* of all of them */
-    bool late;     /* by its own clock: it was stopped at the instant */
-    bool complete; /* it did all that was asked, and nothing stuck */
+    uint64_t rows;         /* made, the drain row included */
+    uint64_t ios;          /* of all of them */
+    uint64_t measured_ios; /* of those that are neither warm-up nor drain */
+    bool late;             /* by its own clock: it was stopped at the instant */
+    bool complete;         /* it did all that was asked, and nothing stuck */
 };
 
 struct truth {
