@@ -779,6 +779,15 @@ static void check_limits(struct campaign *campaign)
     advance(campaign);
 }
 
+/* What comes again of a phase that is over is stored already or given up; its
+ * Finished is answered. */
+static bool is_at_hand(const struct campaign *campaign, uint32_t phase)
+{
+    return runs(campaign) &&
+           conductor_phase(campaign->conductor)->number == phase &&
+           conductor_phase(campaign->conductor)->state > CONDUCT_PLANNED;
+}
+
 int campaign_sample(struct campaign *campaign, uint32_t host,
                     struct wire_sample *from, struct diag *diag)
 {
@@ -786,7 +795,8 @@ int campaign_sample(struct campaign *campaign, uint32_t host,
     const struct slice *slice = campaign->hosts[host].slice;
     int err;
 
-    if (!runs(campaign) || slice == NULL || campaign->slices_phase != phase)
+    if (!is_at_hand(campaign, phase) || slice == NULL ||
+        campaign->slices_phase != phase)
         return -ENOENT;
     struct sample *sample = from->sample;
 

@@ -367,6 +367,37 @@ static void check_complete(const struct lab *lab, uint32_t phase,
             (uint64_t)json_integer_value(json_object_get(total, "ios")) == ios);
 }
 
+static double number_in(const json_t *event, const char *key)
+{
+    const json_t *number = json_object_get(event, key);
+
+    return json_is_number(number) ? json_number_value(number) : -1;
+}
+
+/* Those whose workers were there in time opened as near to each other as the
+ * result says, give or take what it says about the clocks. */
+static void check_spread(const struct lab *lab, uint32_t phase,
+                         const json_t *event)
+{
+    double spread_us = number_in(event, "start_spread_us");
+    double uncertainty_us = number_in(event, "start_uncertainty_us");
+    uint64_t first = UINT64_MAX, last = 0;
+
+    if (spread_us < 0 || uncertainty_us < 0)
+        return;
+    for (uint32_t i = 0; i < lab->host_count; i++) {
+        const struct truth_part *part = &lab->truth.parts[phase][i];
+
+        if (part->opened_ns == 0 || part->late)
+            continue;
+        first = part->opened_ns < first ? part->opened_ns : first;
+        last = part->opened_ns > last ? part->opened_ns : last;
+    }
+    if (last > first)
+        REQUIRE(&lab->world, (double)(last - first) / 1e3 <=
+                                 spread_us + 2 * uncertainty_us + 5);
+}
+
 static void check_phase_end(struct lab *lab, const json_t *event)
 {
     uint32_t phase =
@@ -381,6 +412,7 @@ static void check_phase_end(struct lab *lab, const json_t *event)
     for (uint32_t i = 0; i < lab->host_count; i++)
         whole += lab->truth.parts[phase][i].complete;
     REQUIRE(&lab->world, lab->truth.writing == 0 || lab->crashed);
+    check_spread(lab, phase, event);
     if (verdict == LAB_COMPLETE)
         check_complete(lab, phase, event);
     if (verdict == LAB_DEGRADED)
