@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAWS (1u << 20)
+#define DRAWS (1u << 18)
 
 static struct draw draw;
 
@@ -37,7 +37,7 @@ START_TEST(each_bit_is_a_coin)
         uint64_t word = draw_next(&draw);
 
         for (int bit = 0; bit < 64; bit++)
-            ones[bit] += word >> bit & 1;
+            ones[bit] += (uint32_t)(word >> bit & 1);
     }
     for (int bit = 0; bit < 64; bit++)
         ck_assert_msg(fabs(ones[bit] - DRAWS / 2.0) < 5 * sqrt(DRAWS) / 2,
