@@ -19,20 +19,30 @@ static bool is_on_host(const struct plan *plan, const struct plan_run *run,
     return plan->targets[run->targets[run_target].target].host == host;
 }
 
-static struct slice *slice_alloc(const struct plan_run *run)
+/* Cells of the run that are on the host. */
+static uint32_t count_cells(const struct plan *plan, const struct plan_run *run,
+                            uint32_t host)
 {
-    size_t numbers = (size_t)run->target_count + run->workload_count +
-                     3 * (size_t)run->cell_count;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < run->cell_count; i++)
+        count += is_on_host(plan, run, run->cells[i].target, host) ? 1 : 0;
+    return count;
+}
+
+/* Room for so many cells, each of another target and workload at most. */
+static struct slice *slice_alloc(uint32_t cells)
+{
     struct slice *slice =
-        calloc(1, sizeof(*slice) + numbers * sizeof(uint32_t));
+        calloc(1, sizeof(*slice) + 5 * (size_t)cells * sizeof(uint32_t));
 
     if (slice == NULL)
         return NULL;
     slice->targets = (uint32_t *)(slice + 1);
-    slice->workloads = slice->targets + run->target_count;
-    slice->cells = slice->workloads + run->workload_count;
-    slice->cell_target = slice->cells + run->cell_count;
-    slice->cell_workload = slice->cell_target + run->cell_count;
+    slice->workloads = slice->targets + cells;
+    slice->cells = slice->workloads + cells;
+    slice->cell_target = slice->cells + cells;
+    slice->cell_workload = slice->cell_target + cells;
     return slice;
 }
 
@@ -69,10 +79,15 @@ int slice_new(const struct plan *plan, uint32_t run_index, uint32_t host,
               struct slice **ret_slice)
 {
     const struct plan_run *run = run_of(plan, run_index);
-    struct slice *slice = slice_alloc(run);
+    uint32_t cells = count_cells(plan, run, host);
     size_t numbers = (size_t)run->target_count + run->workload_count;
-    uint32_t *number = malloc((numbers + 1) * sizeof(*number));
+    struct slice *slice;
+    uint32_t *number;
 
+    if (cells == 0)
+        return -ENOENT;
+    slice = slice_alloc(cells);
+    number = malloc(numbers * sizeof(*number));
     if (slice == NULL || number == NULL) {
         free(number);
         free(slice);
@@ -84,10 +99,6 @@ int slice_new(const struct plan *plan, uint32_t run_index, uint32_t host,
     slice->host = host;
     fill_slice(slice, plan, run, number, number + run->target_count);
     free(number);
-    if (slice->cell_count == 0) {
-        free(slice);
-        return -ENOENT;
-    }
     *ret_slice = slice;
     return 0;
 }

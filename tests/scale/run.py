@@ -26,12 +26,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def parameters(args):
-    """One sd a drive, on all hosts; one workload on all of them."""
-    hosts = [f"h{i:04d}" for i in range(args.agents)]
-    lines = [f"hd={h},system=scale{i:04d}" for i, h in enumerate(hosts)]
-    lines += [f"sd=sd{k:03d},host=({','.join(hosts)}),lun=/dev/nvme{k}n1,"
-              f"openflags=o_direct,threads={32 * args.agents}"
-              for k in range(args.drives)]
+    """Every drive of every host, and one workload on all of them."""
+    lines = [f"hd=h{i:04d},system=scale{i:04d}" for i in range(args.agents)]
+    lines += [f"sd=sd{k:03d}_$host,host=$host,lun=/dev/nvme{k}n1,"
+              "openflags=o_direct,threads=32" for k in range(args.drives)]
     lines.append(f"wd=wd1,sd=*,rdpct={args.rdpct},xfersize=4k")
     lines.append(f"rd=rd1,wd=wd1,iorate={args.iorate},elapsed={args.seconds},"
                  f"interval={args.interval}")
@@ -57,17 +55,36 @@ def memory_mib(pid, what):
     return int(re.search(rf"^{what}:\s+(\d+) kB", status, re.M)[1]) / 1024
 
 
+def make_keys(args):
+    """The lab's keys and one bundle an agent; the words that name them."""
+    folder = args.directory / "keys"
+    shell = args.build / "controller" / "lockstep"
+    for words in (["init"], ["operator", "op"],
+                  *(["agent", f"scale{i:04d}"] for i in range(args.agents))):
+        subprocess.run([shell, "keys", *words, "--dir", folder],
+                       check=True, capture_output=True)
+    return folder
+
+
 def lockstep(args, address, *words):
+    keys = ["--keys", args.keys / "operator-op.pem"] if args.keys else []
     done = subprocess.run(
-        [args.build / "controller" / "lockstep", *words, "-c", address],
+        [args.build / "controller" / "lockstep", *words, "-c", address, *keys],
         text=True, capture_output=True, timeout=args.seconds + 300)
     if done.returncode != 0:
-        raise SystemExit(f"lockstep {words[0]}: {done.stderr.strip()}")
+        raise SystemExit(f"lockstep {words[0]}: {done.stdout}{done.stderr}")
     return json.loads(done.stdout)
 
 
-def campaign_state(args, address):
-    return lockstep(args, address, "status", "--json")
+def wait_for_load(args, address):
+    """Until the phase runs.  Asked rarely: asking costs the controller, too."""
+    for _ in range(60):
+        live = lockstep(args, address, "status", "--json").get("live") or {}
+        if live.get("state") not in ("planned", "preparing", "arming", "armed"):
+            break
+        time.sleep(1)
+    if live.get("state") != "running":
+        raise AssertionError(f"the load does not run: {live.get('state')}")
 
 
 def measure(args, daemon, address):
@@ -79,10 +96,9 @@ def measure(args, daemon, address):
     lockstep(args, address, "submit", "-f", str(path), "--json")
     submit_s = time.monotonic() - begun
     daemon.wait_for(r"phase 1 of 1", 120)
-    wait_until(lambda: (campaign_state(args, address).get("live") or
-                        {}).get("state") == "running", 120, "the start")
+    wait_for_load(args, address)
     before, begun = cpu_s(daemon.pid), time.monotonic()
-    wait_until(lambda: time.monotonic() - begun >= args.seconds - 2,
+    wait_until(lambda: time.monotonic() - begun >= args.seconds - 3,
                args.seconds + 10, "the run")
     used, span = cpu_s(daemon.pid) - before, time.monotonic() - begun
     running_mib = memory_mib(daemon.pid, "VmRSS")
@@ -102,7 +118,8 @@ def store_bytes(store):
 
 
 def report(args, figures, bytes_stored, acked):
-    print(f"{args.agents} agents x {args.drives} drives, iorate={args.iorate}, "
+    print(f"{args.agents} agents x {args.drives} drives, "
+          f"{'TLS' if args.keys else 'plain'}, iorate={args.iorate}, "
           f"rdpct={args.rdpct}, interval {args.interval} s, "
           f"{args.seconds} s")
     print(f"  CPU, all threads      {figures['cpu_percent']:7.1f} % of a core")
@@ -120,7 +137,9 @@ def report(args, figures, bytes_stored, acked):
 def run(args):
     store = args.directory / "lockstep.db"
     daemon = Process([args.build / "controller" / "lockstepd",
-                      "--listen", "127.0.0.1:0", "--store", store],
+                      "--listen", "127.0.0.1:0", "--store", store,
+                      *(["--keys", args.keys / "controller.pem"]
+                        if args.keys else [])],
                      args.directory / "lockstepd.log")
     agents = None
     try:
@@ -128,7 +147,9 @@ def run(args):
         agents = Process([args.build / "tests" / "scale_agents",
                           "--controller", address,
                           "--agents", args.agents, "--drives", args.drives,
-                          "--ios", args.ios], args.directory / "agents.log")
+                          "--ios", args.ios,
+                          *(["--keys", args.keys] if args.keys else [])],
+                         args.directory / "agents.log")
         agents.wait_for(r"agents are connected", 60)
         figures = measure(args, daemon, address)
         agents.signal(15)
@@ -154,13 +175,20 @@ def main():
     parser.add_argument("--interval", type=int, default=1)
     parser.add_argument("--iorate", default="max")
     parser.add_argument("--rdpct", type=int, default=100)
+    parser.add_argument("--tls", action="store_true",
+                        help="with keys, as between machines")
     parser.add_argument("--ios", type=int, default=20000,
                         help="I/Os of a drive in an interval")
     args = parser.parse_args()
     args.build = pathlib.Path(args.build).resolve()
     with tempfile.TemporaryDirectory(prefix="lockstep-scale-") as directory:
         args.directory = pathlib.Path(directory)
-        return run(args)
+        args.keys = make_keys(args) if args.tls else None
+        try:
+            return run(args)
+        except AssertionError as problem:
+            print(str(problem)[-2000:], file=sys.stderr)
+            return 1
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@
  * drive fills them.  Their clocks are apart from ours, each by another amount.
  *
  *   scale_agents --controller 127.0.0.1:7780 --agents 200 --drives 8
- *                [--seconds N] [--ios N]
+ *                [--seconds N] [--ios N] [--keys DIRECTORY]
  *
+ * DIRECTORY has agent-scale0000.pem and so on, for a controller with keys.
  * Prints a line when all are connected and one at the end, and ends after N
  * seconds, on SIGTERM, or when the controller has gone.
  */
@@ -57,6 +58,7 @@ enum state {
 struct agent {
     struct fleet *fleet;
     struct channel *channel;
+    struct tls_context *tls;
     uint32_t number;
     bool welcome;
     char name[64];
@@ -83,6 +85,7 @@ struct fleet {
     uv_timer_t timer;
     uv_signal_t term;
     const char *address;
+    const char *keys; /* directory; NULL: plain connections */
     uint32_t agent_count;
     uint32_t drive_count;
     uint64_t end_ns;
@@ -537,15 +540,25 @@ static void make_blobs(struct fleet *fleet, uint64_t ios)
 
 static int dial(struct fleet *fleet, uint32_t i)
 {
-    const struct channel_setup setup = {.loop = &fleet->uv};
+    struct channel_setup setup = {.loop = &fleet->uv,
+                                  .peer_roles = TLS_ROLE_CONTROLLER};
     struct agent *agent = &fleet->agents[i];
-    struct diag diag;
+    struct diag diag = {0};
+    char path[PATH_SIZE];
 
     agent->fleet = fleet;
     agent->number = i;
     (void)snprintf(agent->name, sizeof(agent->name), "scale%04u", i);
     agent->instance = uuid_random();
     agent->offset_ns = prng_below(&fleet->prng, 86400) * NS_PER_S;
+    (void)snprintf(path, sizeof(path), "%s/agent-%s.pem",
+                   fleet->keys != NULL ? fleet->keys : "", agent->name);
+    if (fleet->keys != NULL &&
+        tls_context_load(path, &agent->tls, &diag) != 0) {
+        (void)fprintf(stderr, "scale_agents: %s\n", diag.text);
+        return -1;
+    }
+    setup.tls = agent->tls;
     if (channel_connect(&setup, fleet->address, &handlers, agent,
                         &agent->channel, &diag) == 0)
         return 0;
@@ -577,6 +590,8 @@ static void finish(struct fleet *fleet)
     (void)uv_loop_close(&fleet->uv);
     for (uint32_t i = 0; i < BLOBS; i++)
         free(fleet->blobs[i].data);
+    for (uint32_t i = 0; i < fleet->agent_count; i++)
+        tls_context_free(fleet->agents[i].tls);
     free(fleet->agents);
 }
 
@@ -622,6 +637,7 @@ int main(int argc, char **argv)
         {"drives", required_argument, NULL, 'd'},
         {"seconds", required_argument, NULL, 's'},
         {"ios", required_argument, NULL, 'i'},
+        {"keys", required_argument, NULL, 'k'},
         {0},
     };
     struct fleet fleet = {
@@ -646,6 +662,9 @@ int main(int argc, char **argv)
             break;
         case 's':
             fleet.end_ns = now() + number(optarg) * NS_PER_S;
+            break;
+        case 'k':
+            fleet.keys = optarg;
             break;
         case 'i':
             ios = number(optarg);
