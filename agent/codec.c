@@ -173,6 +173,9 @@ static int take_target(const Lockstep__Target *from, struct job_target *to,
     to->write = from->write;
     to->create = from->create;
     to->overwrite = from->overwrite;
+    to->dedup_unit = from->dedup_unit;
+    to->dedup_unique = from->dedup_unique;
+    to->dedup_sets = from->dedup_sets;
     to->device_size_bytes = from->device_size_bytes;
     to->disk_sequence = from->disk_sequence;
     return err;

@@ -137,6 +137,14 @@ static int check_target(const struct job *job, uint32_t index,
     if (target->threads == 0 || target->threads > JOB_THREADS_MAX)
         return diag_set(diag, -EBADMSG, "sd=%s: threads=%u is not 1 .. %u",
                         target->sd, target->threads, JOB_THREADS_MAX);
+    if (target->dedup_unit > JOB_XFER_MAX || target->dedup_unit % 512 != 0 ||
+        (target->dedup_unit > 0 &&
+         (!(target->dedup_unique >= 0 && target->dedup_unique <= 1) ||
+          target->dedup_sets == 0)))
+        return diag_set(diag, -EBADMSG,
+                        "sd=%s: duplicates of %u bytes, %g unique, %llu sets",
+                        target->sd, target->dedup_unit, target->dedup_unique,
+                        (unsigned long long)target->dedup_sets);
     if (target->create && !target->write)
         return diag_set(diag, -EBADMSG,
                         "sd=%s is to be made by a phase that does not write it",

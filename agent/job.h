@@ -74,6 +74,9 @@ struct job_target {
     bool write;
     bool create;
     bool overwrite;         /* named by the campaign: what is on it may go */
+    uint32_t dedup_unit;    /* bytes that are a duplicate or not; 0: none are */
+    double dedup_unique;    /* share of those that are not */
+    uint64_t dedup_sets;    /* how many different duplicates there are */
     char serial[TEXT_SIZE]; /* "" and 0: not compared */
     char wwn[TEXT_SIZE];
     uint64_t device_size_bytes;

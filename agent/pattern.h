@@ -24,6 +24,28 @@ void pattern_fill(void *memory, size_t length, uint64_t seed);
  */
 void pattern_compress(void *memory, size_t length, double ratio);
 
+/* Fills so that every `unit` bytes are the same, in all windows and on all
+ * hosts: what makes them differ is stamped. */
+void pattern_fill_units(void *memory, size_t length, uint32_t unit,
+                        double compression);
+
+/* Which blocks of a drive are duplicates, and of what. */
+struct duplicates {
+    uint32_t unit; /* bytes; 0: there are none */
+    uint64_t unique_below;
+    uint64_t sets;
+    uint64_t key; /* of the drive: the same on every host */
+};
+
+/* `name` of the sd. */
+void duplicates_init(struct duplicates *duplicates, uint32_t unit,
+                     double unique, uint64_t sets, const char *name);
+
+/* Stamps what is written at `offset`: `memory` is offset % unit into a unit
+ * that pattern_fill_units() made. */
+void duplicates_stamp(const struct duplicates *duplicates, void *memory,
+                      uint32_t length, uint64_t offset);
+
 struct pattern {
     uint64_t key;     /* differs between workers and phases */
     uint64_t counter; /* of blocks made unique */

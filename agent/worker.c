@@ -103,12 +103,29 @@ static uint32_t reap(struct worker *w, uint64_t now_ns)
     return total;
 }
 
+/* The same bytes for the same place: the window begins where a unit does. */
+static void aim_duplicate(const struct worker_target *t, struct slot *slot)
+{
+    uint32_t within = (uint32_t)(slot->io.offset % t->duplicates.unit);
+
+    slot->io.memory = slot->write_base + within;
+    slot->io.region = slot->write_region;
+    duplicates_stamp(&t->duplicates, slot->io.memory, slot->io.length,
+                     slot->io.offset);
+}
+
 /* Takes the next window of the slot's part of the pool. */
 INLINE void aim_write(struct worker *w, struct slot *slot)
 {
     const struct worker_target *t = &w->targets[slot->io.file];
-    uint32_t next = slot->write_at + ((slot->io.length + PATTERN_BLOCK - 1) &
-                                      ~(PATTERN_BLOCK - 1));
+    uint32_t next;
+
+    if (UNLIKELY(t->duplicates.unit > 0)) {
+        aim_duplicate(t, slot);
+        return;
+    }
+    next = slot->write_at +
+           ((slot->io.length + PATTERN_BLOCK - 1) & ~(PATTERN_BLOCK - 1));
 
     slot->io.memory = slot->write_base + slot->write_at;
     slot->io.region = slot->write_region;

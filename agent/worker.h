@@ -107,6 +107,7 @@ struct worker_target {
     uint32_t window;    /* bytes of each slot's window of the pool */
     uint32_t failures;  /* in a row */
     bool fsync;         /* at the end */
+    struct duplicates duplicates;
     /* Closed loop: live cells, and below which draw each is chosen. */
     uint32_t *closed;
     uint64_t *closed_below;

@@ -93,6 +93,9 @@ static int copy_target(struct worker *w, const struct job *job,
     t->target = index;
     t->threads = from->threads;
     t->first_slot = w->slot_count;
+    if (from->dedup_unit > 0)
+        duplicates_init(&t->duplicates, from->dedup_unit, from->dedup_unique,
+                        from->dedup_sets, from->sd);
     t->fsync = from->write && (from->open_flags & JOB_OPEN_FSYNC) != 0;
     t->fd = fcntl(opened[index].fd, F_DUPFD_CLOEXEC, 3);
     w->target_count++;
@@ -170,6 +173,8 @@ static void size_windows(struct worker *w)
         struct worker_target *t = &w->targets[i];
         uint64_t window = t->write_max > share ? t->write_max : share;
 
+        if (t->duplicates.unit > 0)
+            window = (uint64_t)t->write_max + t->duplicates.unit;
         window = (window + PATTERN_BLOCK - 1) & ~(uint64_t)(PATTERN_BLOCK - 1);
         t->window = t->write_max == 0 ? 0 : (uint32_t)window;
     }
@@ -279,6 +284,18 @@ static int map_region(struct worker *w, size_t length)
     return 0;
 }
 
+static void fill_windows(struct worker *w, const struct worker_target *t,
+                         uint8_t *at, uint32_t count)
+{
+    if (t->duplicates.unit == 0) {
+        pattern_fill(at, (size_t)count * t->window, draw_next(&w->draw));
+        pattern_compress(at, (size_t)count * t->window, w->compression);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++, at += t->window)
+        pattern_fill_units(at, t->window, t->duplicates.unit, w->compression);
+}
+
 /* The windows of a target, as many as fit in a region together. */
 static int open_windows(struct worker *w, struct worker_target *t)
 {
@@ -292,8 +309,7 @@ static int open_windows(struct worker *w, struct worker_target *t)
         if (map_region(w, (size_t)count * t->window) < 0)
             return -ENOMEM;
         at = w->regions[w->region_count - 1].memory;
-        pattern_fill(at, (size_t)count * t->window, draw_next(&w->draw));
-        pattern_compress(at, (size_t)count * t->window, w->compression);
+        fill_windows(w, t, at, count);
         for (uint32_t i = 0; i < count; i++, done++, at += t->window) {
             struct slot *slot = &w->slots[t->first_slot + done];
 

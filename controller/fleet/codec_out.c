@@ -153,6 +153,11 @@ static Lockstep__Target *put_target(struct arena *arena,
     to->write = part->write;
     to->create = run->kind == PLAN_RUN_FILL;
     to->overwrite = from->overwrite;
+    if (from->dedup_contents > 0) {
+        to->dedup_unit = from->dedup_unit;
+        to->dedup_unique = from->dedup_unique;
+        to->dedup_sets = from->dedup_contents;
+    }
     if (from->facts.known && from->facts.is_block) {
         to->serial = text(from->facts.serial);
         to->wwn = text(from->facts.wwn);

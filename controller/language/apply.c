@@ -99,26 +99,6 @@ APPLY(apply_anything_but_no)
     return value_not_yet(reading, parameter, NULL);
 }
 
-/* Takes `neutral` and nothing else. */
-static int apply_only(struct reading *reading,
-                      const struct parameter *parameter, double neutral)
-{
-    struct number number;
-    int err = value_number(reading, parameter, UNIT_COUNT, &number);
-
-    if (err < 0)
-        return err;
-    return number.value == neutral
-               ? 0
-               : value_not_yet(reading, parameter, number.token->text);
-}
-
-APPLY(apply_only_one)
-{
-    (void)definition;
-    return apply_only(reading, parameter, 1);
-}
-
 /* ---- shared values ---- */
 
 int check_transfer(struct reading *reading, const struct parameter *parameter,

@@ -24,6 +24,7 @@ struct sd_building {
     uint32_t lun_capacity;
     uint32_t count_first; /* count=(first,number); number 0: one sd */
     uint32_t count_number;
+    struct definition_dedup dedup; /* as far as it has its own */
     bool is_default;
 };
 
@@ -91,10 +92,12 @@ int hosts_expand(struct building *building, const struct stanza *stanza,
     int name(struct reading *reading, void *definition,                        \
              const struct parameter *parameter)
 
-/* A number or word of which only one value is what Lockstep does anyway. */
+/* Words of which only `no` is what Lockstep does anyway. */
 APPLY(apply_anything_but_no);
-APPLY(apply_only_one);
 
+APPLY(apply_dedupratio);
+APPLY(apply_dedupunit);
+APPLY(apply_dedupsets);
 APPLY(apply_compratio);
 APPLY(apply_compression);
 APPLY(apply_formatsds);
@@ -119,6 +122,9 @@ APPLY(apply_sd_hitarea);
 APPLY(apply_sd_offset);
 APPLY(apply_sd_align);
 APPLY(apply_sd_overwrite);
+APPLY(apply_sd_dedupratio);
+APPLY(apply_sd_dedupunit);
+APPLY(apply_sd_dedupsets);
 
 APPLY(apply_wd_sd);
 APPLY(apply_wd_host);

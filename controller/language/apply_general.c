@@ -51,6 +51,98 @@ APPLY(apply_compression)
     return 0;
 }
 
+static int dedup_ratio(struct reading *reading, struct definition_dedup *dedup,
+                       const struct parameter *parameter)
+{
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_COUNT, &number);
+
+    if (err < 0)
+        return err;
+    if (number.is_percent || number.value < 1 || number.value > 1000)
+        return value_error(reading, parameter, number.token,
+                           "dedupratio=%s is not a ratio from 1 to 1000",
+                           number.token->text);
+    dedup->ratio = number.value;
+    dedup->place = number.token->place;
+    return 0;
+}
+
+static int dedup_unit(struct reading *reading, struct definition_dedup *dedup,
+                      const struct parameter *parameter)
+{
+    uint64_t bytes;
+    int err = apply_blocks(reading, parameter, 64u << 20, &bytes);
+
+    if (err < 0)
+        return err;
+    if (bytes == 0)
+        return value_error(reading, parameter, &parameter->values[0],
+                           "dedupunit= is a size above 0");
+    dedup->unit = (uint32_t)bytes;
+    return 0;
+}
+
+static int dedup_sets(struct reading *reading, struct definition_dedup *dedup,
+                      const struct parameter *parameter)
+{
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_COUNT, &number);
+
+    if (err < 0)
+        return err;
+    if (number.value <= 0 || (number.is_percent && number.value > 100) ||
+        number.value > 1e12)
+        return value_error(reading, parameter, number.token,
+                           "dedupsets=%s is neither a number nor a percentage",
+                           number.token->text);
+    dedup->sets = number.value;
+    dedup->sets_is_percent = number.is_percent;
+    return 0;
+}
+
+APPLY(apply_dedupratio)
+{
+    struct definition_general *general = definition;
+
+    return dedup_ratio(reading, &general->dedup, parameter);
+}
+
+APPLY(apply_sd_dedupratio)
+{
+    struct sd_building *building = definition;
+
+    return dedup_ratio(reading, &building->dedup, parameter);
+}
+
+APPLY(apply_dedupunit)
+{
+    struct definition_general *general = definition;
+
+    return dedup_unit(reading, &general->dedup, parameter);
+}
+
+APPLY(apply_sd_dedupunit)
+{
+    struct sd_building *building = definition;
+
+    return dedup_unit(reading, &building->dedup, parameter);
+}
+
+APPLY(apply_dedupsets)
+{
+    struct definition_general *general = definition;
+
+    return dedup_sets(reading, &general->dedup, parameter);
+}
+
+APPLY(apply_sd_dedupsets)
+{
+    struct sd_building *building = definition;
+
+    return dedup_sets(reading, &building->dedup, parameter);
+}
+
 APPLY(apply_formatsds)
 {
     struct definition_general *general = definition;

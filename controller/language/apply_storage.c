@@ -337,10 +337,38 @@ static int add_counted(struct building *building,
     return add_sd(building, &sd);
 }
 
+/* What the sd does not say itself, the general parameters say. */
+static void settle_dedup(struct building *building, struct sd_building *sd)
+{
+    struct definition_dedup dedup = building->general.dedup;
+
+    if (sd->dedup.ratio > 0) {
+        dedup.ratio = sd->dedup.ratio;
+        dedup.place = sd->dedup.place;
+    }
+    if (sd->dedup.unit > 0)
+        dedup.unit = sd->dedup.unit;
+    if (sd->dedup.sets > 0) {
+        dedup.sets = sd->dedup.sets;
+        dedup.sets_is_percent = sd->dedup.sets_is_percent;
+    }
+    if (dedup.sets == 0) {
+        dedup.sets = 5;
+        dedup.sets_is_percent = true;
+    }
+    if (dedup.ratio > 1 && dedup.unit == 0)
+        language_report_add(building->reading->report, LANGUAGE_ERROR,
+                            &dedup.place, "as in dedupunit=4k",
+                            "dedupratio= needs a dedupunit=");
+    sd->sd.dedup = dedup;
+}
+
 static int finish_sd(struct building *building, struct sd_building *sd)
 {
     struct definition_path *paths = NULL;
     int err = pair_paths(building->reading, sd, &paths);
+
+    settle_dedup(building, sd);
 
     if (err < 0)
         return err == -ENOMEM ? err : 0;

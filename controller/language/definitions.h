@@ -77,6 +77,15 @@ struct definition_select {
     struct language_place place;
 };
 
+/* dedupratio= and its kin. */
+struct definition_dedup {
+    double ratio;  /* 1 or less: no duplicates */
+    uint32_t unit; /* bytes; 0: not given */
+    double sets;   /* so many, or per cent of all units */
+    bool sets_is_percent;
+    struct language_place place; /* of the ratio */
+};
+
 struct definition_sd {
     const char *name;
     struct language_place place;
@@ -92,6 +101,7 @@ struct definition_sd {
     uint32_t align; /* 0: as large as the transfer */
     struct language_place align_place;
     bool overwrite;
+    struct definition_dedup dedup;
 };
 
 struct definition_size {
@@ -245,6 +255,7 @@ enum definition_require {
 /* General parameters. */
 struct definition_general {
     double compression; /* 1: none */
+    struct definition_dedup dedup;
     bool format_sds;
     bool concatenate;
     struct language_place concatenate_place;

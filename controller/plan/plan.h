@@ -133,8 +133,14 @@ struct plan_target {
                             that I/O stays below */
     bool size_given;     /* a missing file may be made */
     bool overwrite;      /* overwrite=yes: what is on it may be destroyed */
-    bool written;        /* by some run of the campaign, a fill included */
-    uint32_t xfer_max;   /* largest transfer of the campaign on its sd */
+    double dedup_ratio;  /* dedupratio=; 1 or less: no duplicates */
+    uint32_t dedup_unit; /* bytes */
+    double dedup_sets;   /* so many, or per cent */
+    bool dedup_sets_is_percent;
+    double dedup_unique;     /* after placement: share of unique units */
+    uint64_t dedup_contents; /* and how many different duplicates */
+    bool written;            /* by some run of the campaign, a fill included */
+    uint32_t xfer_max;       /* largest transfer of the campaign on its sd */
     struct plan_facts facts;
     struct language_place place; /* of its lun= */
 };

@@ -213,6 +213,10 @@ static void cut_band(struct placing *placing, const struct plan_run *run,
             high == end ? target->size_bytes : round_down(high - begin, grain);
         if (target->facts.is_block && cell->low == 0)
             cell->low = grain;
+        cell->low += cell->shift;
+        if (cell->high > cell->low && cell->high < target->size_bytes &&
+            cell->high + cell->shift <= target->size_bytes)
+            cell->high += cell->shift;
         cell->idle = cell->high < cell->low || cell->high - cell->low < grain;
     }
     if (cell->idle) {
@@ -269,6 +273,10 @@ static void place_band(struct placing *placing, struct plan_run *run,
         band[1] = edge_bytes(range->high, range->high_is_percent, total);
         if (band[1] > band[0])
             cut_band(placing, run, cell, begin, band);
+        if (!cell->idle)
+            place_hits(placing, run, cell,
+                       placing->plan->targets[run->targets[cell->target].target]
+                           .xfer_max);
         before = cell;
     }
     scale_shares(run, workload, sum);

@@ -115,6 +115,10 @@ int targets_use(struct targets *targets, uint32_t sd, struct sd_site *site,
     target.size_bytes = definition->size_bytes;
     target.size_given = definition->size_bytes > 0;
     target.overwrite = definition->overwrite;
+    target.dedup_ratio = definition->dedup.ratio;
+    target.dedup_unit = definition->dedup.unit;
+    target.dedup_sets = definition->dedup.sets;
+    target.dedup_sets_is_percent = definition->dedup.sets_is_percent;
     target.facts = (struct plan_facts){
         .refusal = "", .device = "", .serial = "", .wwn = "", .model = ""};
     err = plan_copy_place(plan, &site->path->lun.place, &target.place);

@@ -29,6 +29,7 @@ static int include(void *user, const char *name, const char *from,
 static void check_run(const struct plan *plan, const struct plan_run *run)
 {
     double share = 0, skew = 0;
+    bool shared = false; /* some have no rate of their own */
 
     assert(run->workload_count > 0 && run->cell_count > 0);
     for (uint32_t i = 0; i < run->workload_count; i++) {
@@ -44,6 +45,9 @@ static void check_run(const struct plan *plan, const struct plan_run *run)
         }
         assert(fabs(percent - 100) < 1e-6);
         skew += workload->skew;
+        shared |= workload->rate == 0;
+        assert(workload->rate == 0 || workload->priority > 0);
+        assert(workload->stride_min <= workload->stride_max);
     }
     for (uint32_t i = 0; i < run->target_count; i++) {
         assert(run->targets[i].target < plan->target_count);
@@ -54,9 +58,10 @@ static void check_run(const struct plan *plan, const struct plan_run *run)
         assert(run->cells[i].target < run->target_count);
         assert(run->cells[i].share > 0);
         assert(run->cells[i].slice < run->cells[i].slices);
-        share += run->cells[i].share;
+        if (run->workloads[run->cells[i].workload].rate == 0)
+            share += run->cells[i].share;
     }
-    assert(fabs(share - 1) < 1e-3 && fabs(skew - 100) < 1e-2);
+    assert(!shared || (fabs(share - 1) < 1e-3 && fabs(skew - 100) < 1e-2));
     if (run->kind == PLAN_RUN_MEASURE)
         assert(run->elapsed_ns / run->interval_ns >= 2 &&
                run->elapsed_ns % run->interval_ns == 0 &&
@@ -70,7 +75,22 @@ static void check_regions(const struct plan *plan, const struct plan_run *run)
         const struct plan_target *target =
             &plan->targets[run->targets[cell->target].target];
 
+        const struct plan_workload *workload = &run->workloads[cell->workload];
+        bool hits =
+            workload->read_hit_percent > 0 || workload->write_hit_percent > 0;
+        uint64_t length = cell->high - cell->low;
+
+        if (cell->idle)
+            continue;
         assert(cell->low < cell->high && cell->high <= target->size_bytes);
+        assert(cell->wrap_high <= cell->low);
+        assert(cell->wrap_low <= cell->wrap_high);
+        assert(run->kind == PLAN_RUN_FILL || !hits ||
+               length >= cell->hit_area + target->xfer_max);
+        assert(workload->streams <= 1 ||
+               length / workload->streams >= target->xfer_max);
+        assert(cell->band_low >= 0 && cell->band_low <= 1 &&
+               cell->band_high <= 1);
         assert(!target->facts.is_block || cell->low > 0);
     }
 }

@@ -149,6 +149,103 @@ START_TEST(compression_leaves_one_part_of_each_block)
 }
 END_TEST
 
+/* ---- duplicates ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* FNV of a unit: what a deduplicating store would look at. */
+static uint64_t digest(const uint8_t *at, size_t length)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ at[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+/* A drive written once, in pieces that are no multiples of the unit, by
+ * windows as workers have them. */
+static void write_drive(const struct duplicates *d, uint8_t *drive,
+                        size_t length, size_t piece)
+{
+    uint8_t *window = malloc(piece + d->unit);
+
+    pattern_fill_units(window, piece + d->unit, d->unit, 2);
+    for (size_t at = 0; at < length; at += piece) {
+        size_t n = length - at < piece ? length - at : piece;
+        uint8_t *from = window + at % d->unit;
+
+        duplicates_stamp(d, from, (uint32_t)n, at);
+        memcpy(drive + at, from, n);
+    }
+    free(window);
+}
+
+static size_t distinct_units(const uint8_t *drive, size_t count, uint32_t unit)
+{
+    uint64_t *digests = malloc(count * sizeof(*digests));
+    size_t distinct = 1;
+
+    for (size_t i = 0; i < count; i++)
+        digests[i] = digest(drive + i * unit, unit);
+    qsort(digests, count, sizeof(*digests), by_number);
+    for (size_t i = 1; i < count; i++)
+        distinct += digests[i] != digests[i - 1];
+    free(digests);
+    return distinct;
+}
+
+static const uint32_t units[] = {512, 1024, 4096, 8192, 12288};
+
+/* dedupratio=4, dedupsets=5%: a fifth of all is unique, and 5 % are the rest.
+ */
+START_TEST(data_deduplicate_as_asked)
+{
+    enum { COUNT = 4000 };
+    uint32_t unit = units[_i];
+    size_t length = (size_t)COUNT * unit;
+    uint8_t *drive = malloc(length);
+    uint8_t *again = malloc(length);
+    struct duplicates duplicates;
+    size_t distinct;
+
+    duplicates_init(&duplicates, unit, 0.25 - 0.05, COUNT / 20, "sd1");
+    write_drive(&duplicates, drive, length, unit);
+    distinct = distinct_units(drive, COUNT, unit);
+    ck_assert_msg(fabs((double)COUNT / (double)distinct - 4) < 0.3,
+                  "%u units, %zu of them different", COUNT, distinct);
+    /* Other transfers, the same bytes. */
+    write_drive(&duplicates, again, length, 5 * 512);
+    ck_assert(memcmp(drive, again, length) == 0);
+    free(drive);
+    free(again);
+}
+END_TEST
+
+START_TEST(two_drives_share_their_duplicates_and_nothing_else)
+{
+    enum { COUNT = 2000, UNIT = 4096 };
+    uint8_t *drives = malloc((size_t)2 * COUNT * UNIT);
+    struct duplicates duplicates;
+    size_t distinct;
+
+    for (int i = 0; i < 2; i++) {
+        duplicates_init(&duplicates, UNIT, 0.5, 20, i == 0 ? "sd1" : "sd2");
+        write_drive(&duplicates, drives + (size_t)i * COUNT * UNIT,
+                    (size_t)COUNT * UNIT, UNIT);
+    }
+    distinct = distinct_units(drives, 2 * COUNT, UNIT);
+    ck_assert_msg(distinct > COUNT - 150 && distinct < COUNT + 170, "%zu",
+                  distinct);
+    free(drives);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pattern");
@@ -156,6 +253,8 @@ int main(void)
 
     tcase_add_checked_fixture(cases, setup, NULL);
     tcase_add_test(cases, case_M05_random_bytes_do_not_compress);
+    tcase_add_loop_test(cases, data_deduplicate_as_asked, 0, 5);
+    tcase_add_test(cases, two_drives_share_their_duplicates_and_nothing_else);
     tcase_add_loop_test(cases, compression_leaves_one_part_of_each_block, 0, 6);
     tcase_add_test(cases, fill_takes_any_length);
     tcase_add_test(cases, each_block_of_each_write_is_unique);

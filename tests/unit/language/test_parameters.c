@@ -129,6 +129,17 @@ static const struct {
     {"compratio=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
      {"1", "1.5", "25"},
      {"x", "(1,2)", "0.5", "26", "50%"}},
+    {"dedupunit=4k\ndedupratio=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
+     {"1", "2.5"},
+     {"0", "50%", "x"}},
+    {"dedupratio=2\ndedupunit=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
+     {"512", "128k"},
+     {"0", "100", "x"}},
+    {"dedupratio=2\ndedupunit=4k\nsd=s,lun=/x,dedupsets=%s\n"
+     "rd=r,sd=s,iorate=max\n",
+     {"5%", "100"},
+     {"0", "101%", "x"}},
+    {"dedupratio=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n", {"1"}, {"2"}},
     {"compression=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
      {"0", "50"},
      {"x", "100", "-1"}},
@@ -289,7 +300,7 @@ END_TEST
 START_TEST(test_values_not_yet)
 {
     static const char *const files[] = {
-        "dedupratio=2\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
+        "deduphotsets=2\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
         "validate=yes\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
         "validate=(read_after_write,time)\nsd=s,lun=/x\n"
         "rd=r,sd=s,iorate=max\n",
