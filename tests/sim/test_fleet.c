@@ -190,7 +190,9 @@ static enum cable_fate tap(void *context, int to, const void *bytes,
         world_chance(&lab->world, 0.1))
         cable_stall(&lab->hosts[victim->host].cable,
                     world_between(&lab->world, 0, NS_PER_S));
-    if (!is_awkward(lab, kind) || !world_chance(&lab->world, 0.006))
+    if (!is_awkward(lab, kind) ||
+        !world_chance(&lab->world,
+                      kind == LOCKSTEP__FRAME__BODY_SAMPLE_ACK ? 0.02 : 0.006))
         return CABLE_PASSES;
     world_trace(&lab->world, "path of host%u breaks at frame %d", victim->host,
                 (int)kind);
@@ -296,8 +298,9 @@ static enum lab_verdict run_history(uint64_t seed, enum lab_mood mood,
     while (world_step(&lab.world, limit))
         ;
     for (uint32_t i = 0; i < lab.host_count; i++)
-        REQUIRE(&lab.world, lab.hosts[i].crew == CREW_GONE ||
-                                lab.hosts[i].crew == CREW_ENDED);
+        REQUIRE(&lab.world,
+                !lab_is_up(&lab, i) ||
+                    !phase_has_work(session_phase(lab.hosts[i].session)));
     lab_done(&lab);
     return lab.verdict;
 }
