@@ -82,6 +82,10 @@ int language_read(const struct language_input *input,
                   struct language_report *report,
                   struct definitions **ret_definitions) MUST_CHECK;
 
+/* The manual page lockstep-campaign(5), from the one table of parameters; to be
+ * freed with free().  NULL: no memory. */
+char *language_manual(void) MUST_CHECK;
+
 /* NULL is fine.  Returns NULL. */
 struct definitions *definitions_free(struct definitions *definitions);
 

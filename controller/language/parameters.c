@@ -146,6 +146,8 @@ const struct parameter_kind parameter_table[] = {
     WORKS(SD, "dedupsets", apply_sd_dedupsets, "the same"),
     LATER(SD, "deduphotsets", WORDS, "small sets of duplicates"),
     LATER(SD, "dedupflipflop", WORDS, "change of duplicates"),
+    LATER_WHOLE(SD, "drive", WORDS,
+                "drives of each host by model, serial, size and count"),
     WHOLE(SD, "overwrite", apply_sd_overwrite,
           "yes: what is on the drive may be destroyed"),
 

@@ -221,7 +221,7 @@ static void write_source(FILE *out, const struct language_place *place)
 
     size_t end = length - begin > SHOWN_WIDTH ? begin + SHOWN_WIDTH : length;
 
-    while (end < length && !starts_character(source[end]))
+    while (end > begin && end < length && !starts_character(source[end]))
         end--;
 
     fprintf(out, "    %s", begin > 0 ? "..." : "");

@@ -247,12 +247,36 @@ static void write_region(FILE *out, const struct plan_cell *cell)
         format_edge(&cell->range, true, high, sizeof(high));
         fprintf(out, "%s - %s", low, high);
     }
+    if (cell->wrap_high > 0)
+        fprintf(out, " and %" PRIu64 " - %" PRIu64, cell->wrap_low,
+                cell->wrap_high);
     if (cell->slices > 1)
         fprintf(out, " (slice %u of %u)", cell->slice + 1, cell->slices);
 }
 
-static bool is_whole(const struct plan_cell *cell)
+/* hitarea=, streams=, hotband=: what lies within a region. */
+static void write_shape(FILE *out, const struct plan_run *run,
+                        const struct plan_cell *cell)
 {
+    const struct plan_workload *workload = &run->workloads[cell->workload];
+
+    if (workload->read_hit_percent > 0 || workload->write_hit_percent > 0)
+        fprintf(out, "  hits in the first %" PRIu64, cell->hit_area);
+    if (workload->streams > 1)
+        fprintf(out, "  %u streams", workload->streams);
+    if (workload->seek == PLAN_SEEK_BAND)
+        fprintf(out, "  hotband");
+    if (workload->seek == PLAN_SEEK_POISSON)
+        fprintf(out, "  poisson");
+}
+
+static bool is_whole(const struct plan_run *run, const struct plan_cell *cell)
+{
+    const struct plan_workload *workload = &run->workloads[cell->workload];
+
+    if (workload->read_hit_percent > 0 || workload->write_hit_percent > 0 ||
+        workload->streams > 1 || workload->seek != PLAN_SEEK_UNIFORM)
+        return false;
     return cell->high == 0 && cell->slices == 1 && cell->range.low == 0 &&
            cell->range.high_is_percent && cell->range.high == 100;
 }
@@ -276,7 +300,7 @@ static void write_regions(FILE *out, const struct plan *plan)
             const struct plan_target *target =
                 &plan->targets[run->targets[cell->target].target];
 
-            if (is_whole(cell))
+            if (is_whole(run, cell))
                 continue;
             if (!headed)
                 fputs("\nRegions, in bytes or as the file has them\n", out);
@@ -284,9 +308,86 @@ static void write_regions(FILE *out, const struct plan *plan)
             fprintf(out, "%s  wd=%s  sd=%s  host=%s  ", run->rd,
                     run->workloads[cell->workload].name, target->sd,
                     plan->hosts[target->host].label);
-            write_region(out, cell);
+            if (cell->idle)
+                fputs("nothing", out);
+            else
+                write_region(out, cell);
+            write_shape(out, run, cell);
             fputc('\n', out);
         }
+    }
+}
+
+/* Bytes that a run writes; negative: as much as the drives take. */
+static double written_by(const struct plan *plan, const struct plan_run *run)
+{
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        const struct plan_cell *cell = &run->cells[i];
+        const struct plan_workload *workload = &run->workloads[cell->workload];
+        double rate = plan_cell_rate(run, cell, run->rate.value);
+        double writes = 1 - workload->read_percent / 100;
+
+        if (run->kind == PLAN_RUN_FILL) {
+            bytes += (double)(cell->high - cell->low);
+            continue;
+        }
+        if (writes <= 0)
+            continue;
+        if (run->rate.kind != PLAN_RATE_FIXED && workload->rate == 0)
+            return -1;
+        bytes += rate * writes * plan_workload_bytes(workload) *
+                 (double)(run->warmup_ns + run->elapsed_ns) / 1e9;
+    }
+    (void)plan;
+    return bytes;
+}
+
+static void write_data(FILE *out, const struct plan *plan)
+{
+    double bytes = 0;
+    uint32_t open_ended = 0;
+    char text[32];
+
+    for (uint32_t i = 0; i < plan->run_count; i++) {
+        double written = written_by(plan, &plan->runs[i]);
+
+        open_ended += written < 0;
+        bytes += written > 0 ? written : 0;
+    }
+    format_size(bytes, text, sizeof(text));
+    if (bytes == 0 && open_ended == 0)
+        fputs("nothing is written\n", out);
+    else
+        fprintf(out, "%s bytes to be written", text);
+    if (open_ended > 0)
+        fprintf(out,
+                ", and as much as the drives take in %u run%s at full "
+                "speed or in per cent of it",
+                open_ended, open_ended == 1 ? "" : "s");
+    if (bytes > 0 || open_ended > 0)
+        fputc('\n', out);
+}
+
+/* maxdata= up to 100 in both readings, where the sizes are known. */
+static void write_limits(FILE *out, const struct plan *plan)
+{
+    const char *before = "";
+
+    for (uint32_t i = 0; i < plan->run_count; i++) {
+        const struct plan_run *run = &plan->runs[i];
+        double all = (double)plan_run_bytes(plan, run);
+
+        for (int k = 0; k < 3; k++)
+            if (run->max_ratio[k] > 0 && all > 0 &&
+                strcmp(before, run->rd) != 0)
+                fprintf(out,
+                        "%s: maxdata= ends it after %.0f bytes; as a "
+                        "percentage, as vdbench 5.04.07 takes it, after %.0f\n",
+                        run->rd, run->max_ratio[k] * all,
+                        run->max_ratio[k] * all / 100);
+        before = run->rd;
     }
 }
 
@@ -329,5 +430,7 @@ char *plan_text_table(const struct plan *plan)
     write_table(&targets, plan, target_heads, plan->target_count, fill_target);
     write_regions(out, plan);
     write_total(out, plan);
+    write_data(out, plan);
+    write_limits(out, plan);
     return finish(out, &text);
 }
