@@ -123,6 +123,7 @@ static int put_inspect(struct arena *arena, const struct wire_out *out,
         list[i]->create = from->targets[i].create;
         list[i]->open_flags = from->targets[i].open_flags;
         list[i]->size_bytes = from->targets[i].size_bytes;
+        list[i]->overwrite = from->targets[i].overwrite;
     }
     inspect->campaign = uuid_bytes(&from->campaign);
     inspect->targets = list;

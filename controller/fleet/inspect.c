@@ -35,6 +35,7 @@ static void inspect_host(struct campaign *campaign, struct campaign_host *host)
             .create = target->size_given,
             .open_flags = target->open_flags,
             .size_bytes = target->size_given ? target->size_bytes : 0,
+            .overwrite = target->overwrite,
         };
     }
     out.inspect = (struct wire_inspect){

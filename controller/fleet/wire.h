@@ -326,6 +326,7 @@ struct wire_inspect_target {
     bool create;
     uint32_t open_flags; /* enum plan_open_flag */
     uint64_t size_bytes; /* of size=; 0: all there is */
+    bool overwrite;      /* what is on it may be destroyed */
 };
 
 struct wire_inspect {

@@ -318,44 +318,12 @@ static void write_regions(FILE *out, const struct plan *plan)
     }
 }
 
-/* Bytes that a run writes; negative: as much as the drives take. */
-static double written_by(const struct plan *plan, const struct plan_run *run)
-{
-    double bytes = 0;
-
-    for (uint32_t i = 0; i < run->cell_count; i++) {
-        const struct plan_cell *cell = &run->cells[i];
-        const struct plan_workload *workload = &run->workloads[cell->workload];
-        double rate = plan_cell_rate(run, cell, run->rate.value);
-        double writes = 1 - workload->read_percent / 100;
-
-        if (run->kind == PLAN_RUN_FILL) {
-            bytes += (double)(cell->high - cell->low);
-            continue;
-        }
-        if (writes <= 0)
-            continue;
-        if (run->rate.kind != PLAN_RATE_FIXED && workload->rate == 0)
-            return -1;
-        bytes += rate * writes * plan_workload_bytes(workload) *
-                 (double)(run->warmup_ns + run->elapsed_ns) / 1e9;
-    }
-    (void)plan;
-    return bytes;
-}
-
 static void write_data(FILE *out, const struct plan *plan)
 {
-    double bytes = 0;
-    uint32_t open_ended = 0;
+    uint32_t open_ended;
+    double bytes = plan_written_bytes(plan, &open_ended);
     char text[32];
 
-    for (uint32_t i = 0; i < plan->run_count; i++) {
-        double written = written_by(plan, &plan->runs[i]);
-
-        open_ended += written < 0;
-        bytes += written > 0 ? written : 0;
-    }
     format_size(bytes, text, sizeof(text));
     if (bytes == 0 && open_ended == 0)
         fputs("nothing is written\n", out);

@@ -44,6 +44,35 @@ static void walk_rate(const struct walk *walk, const struct plan_run *run)
         walk->visit->number(walk->user, "iorate_iops", run->rate.value);
 }
 
+/* What is out of the ordinary; the rest is left out. */
+static void walk_shape(const struct walk *walk,
+                       const struct plan_workload *workload)
+{
+    const struct plan_visitor *visit = walk->visit;
+
+    if (workload->size_step > 0)
+        visit->integer(walk->user, "xfersize_step_bytes", workload->size_step);
+    if (workload->rate > 0)
+        visit->number(walk->user, "iorate_iops", workload->rate);
+    if (workload->priority > 0)
+        visit->integer(walk->user, "priority", workload->priority);
+    if (workload->read_hit_percent > 0 || workload->write_hit_percent > 0) {
+        visit->number(walk->user, "read_hit_pct", workload->read_hit_percent);
+        visit->number(walk->user, "write_hit_pct", workload->write_hit_percent);
+    }
+    if (workload->stride_max > 0) {
+        visit->integer(walk->user, "stride_min_bytes", workload->stride_min);
+        visit->integer(walk->user, "stride_max_bytes", workload->stride_max);
+    }
+    if (workload->streams > 1)
+        visit->integer(walk->user, "streams", workload->streams);
+    if (workload->seek != PLAN_SEEK_UNIFORM)
+        visit->text(walk->user, "seek",
+                    workload->seek == PLAN_SEEK_BAND ? "hotband" : "poisson");
+    if (workload->starts_anywhere)
+        visit->boolean(walk->user, "starts_anywhere", true);
+}
+
 static void walk_workload(const struct walk *walk,
                           const struct plan_workload *workload)
 {
@@ -55,6 +84,7 @@ static void walk_workload(const struct walk *walk,
     visit->number(walk->user, "read_pct", workload->read_percent);
     visit->number(walk->user, "seek_pct", workload->seek_percent);
     visit->boolean(walk->user, "ends_at_eof", workload->end_at_eof);
+    walk_shape(walk, workload);
     visit->array_begin(walk->user, "xfersizes");
     for (uint32_t i = 0; i < workload->size_count; i++) {
         visit->object_begin(walk->user, NULL);
@@ -87,11 +117,55 @@ static void walk_cell(const struct walk *walk, const struct plan_run *run,
         visit->null(walk->user, "low");
         visit->null(walk->user, "high");
     }
+    if (cell->wrap_high > 0) {
+        visit->integer(walk->user, "wrap_low", cell->wrap_low);
+        visit->integer(walk->user, "wrap_high", cell->wrap_high);
+    }
+    if (cell->shift > 0)
+        visit->integer(walk->user, "offset_bytes", cell->shift);
+    if (cell->align > 0)
+        visit->integer(walk->user, "align_bytes", cell->align);
+    if (cell->idle)
+        visit->boolean(walk->user, "idle", true);
     if (cell->slices > 1) {
         visit->integer(walk->user, "slice", cell->slice + 1);
         visit->integer(walk->user, "slices", cell->slices);
     }
     visit->object_end(walk->user);
+}
+
+static void walk_limits(const struct walk *walk, const struct plan_run *run)
+{
+    const struct plan_visitor *visit = walk->visit;
+
+    if (run->max_bytes > 0)
+        visit->integer(walk->user, "max_bytes", run->max_bytes);
+    if (run->max_bytes_read > 0)
+        visit->integer(walk->user, "max_bytes_read", run->max_bytes_read);
+    if (run->max_bytes_written > 0)
+        visit->integer(walk->user, "max_bytes_written", run->max_bytes_written);
+    if (run->stop_curve_ns > 0)
+        visit->number(walk->user, "stop_curve_us",
+                      (double)run->stop_curve_ns / 1e3);
+    if (run->rate.kind == PLAN_RATE_FIND) {
+        visit->number(walk->user, "find_quantile", run->find_quantile);
+        visit->number(walk->user, "find_limit_us",
+                      (double)run->find_limit_ns / 1e3);
+    }
+    if (run->compression > 1)
+        visit->number(walk->user, "compratio", run->compression);
+    if (run->spike)
+        visit->boolean(walk->user, "spike", true);
+    if (run->step_count == 0)
+        return;
+    visit->array_begin(walk->user, "steps");
+    for (uint32_t i = 0; i < run->step_count; i++) {
+        visit->object_begin(walk->user, NULL);
+        visit->number(walk->user, "iops", run->steps[i].rate);
+        seconds(walk, "duration_s", run->steps[i].duration_ns);
+        visit->object_end(walk->user);
+    }
+    visit->array_end(walk->user);
 }
 
 static void walk_run(const struct walk *walk, const struct plan_run *run)
@@ -111,6 +185,7 @@ static void walk_run(const struct walk *walk, const struct plan_run *run)
     text_or_null(walk, "threads", run->threads_text);
     text_or_null(walk, "rdpct", run->rdpct_text);
     text_or_null(walk, "seekpct", run->seekpct_text);
+    walk_limits(walk, run);
     visit->array_begin(walk->user, "workloads");
     for (uint32_t i = 0; i < run->workload_count; i++)
         walk_workload(walk, &run->workloads[i]);
@@ -144,11 +219,24 @@ static void walk_target(const struct walk *walk,
     visit->text(walk->user, "path", target->path);
     integer_or_null(walk, "size_bytes", target->size_bytes);
     visit->boolean(walk->user, "written", target->written);
+    if (target->overwrite)
+        visit->boolean(walk->user, "overwrite", true);
+    if (target->dedup_ratio > 1)
+        visit->number(walk->user, "dedupratio", target->dedup_ratio);
     text_or_null(walk, "device", target->facts.device);
     text_or_null(walk, "serial", target->facts.serial);
     text_or_null(walk, "wwn", target->facts.wwn);
     text_or_null(walk, "model", target->facts.model);
     visit->object_end(walk->user);
+}
+
+static void walk_data(const struct walk *walk)
+{
+    uint32_t open_ended;
+    double bytes = plan_written_bytes(walk->plan, &open_ended);
+
+    walk->visit->integer(walk->user, "written_bytes", (uint64_t)bytes);
+    walk->visit->integer(walk->user, "runs_written_without_bound", open_ended);
 }
 
 void plan_walk(const struct plan *plan, const struct plan_visitor *visitor,
@@ -170,5 +258,6 @@ void plan_walk(const struct plan *plan, const struct plan_visitor *visitor,
         walk_target(&walk, &plan->targets[i]);
     visitor->array_end(user);
     seconds(&walk, "total_s", plan_total_ns(plan));
+    walk_data(&walk);
     visitor->object_end(user);
 }

@@ -42,6 +42,45 @@ double plan_workload_bytes(const struct plan_workload *workload)
     return bytes;
 }
 
+/* Bytes that a run writes; negative: as much as the drives take. */
+static double written_by(const struct plan_run *run)
+{
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        const struct plan_cell *cell = &run->cells[i];
+        const struct plan_workload *workload = &run->workloads[cell->workload];
+        double rate = plan_cell_rate(run, cell, run->rate.value);
+        double writes = 1 - workload->read_percent / 100;
+
+        if (run->kind == PLAN_RUN_FILL) {
+            bytes += (double)(cell->high - cell->low);
+            continue;
+        }
+        if (writes <= 0)
+            continue;
+        if (run->rate.kind != PLAN_RATE_FIXED && workload->rate == 0)
+            return -1;
+        bytes += rate * writes * plan_workload_bytes(workload) *
+                 (double)(run->warmup_ns + run->elapsed_ns) / 1e9;
+    }
+    return bytes;
+}
+
+double plan_written_bytes(const struct plan *plan, uint32_t *ret_open_ended)
+{
+    double bytes = 0;
+
+    *ret_open_ended = 0;
+    for (uint32_t i = 0; i < plan->run_count; i++) {
+        double written = written_by(&plan->runs[i]);
+
+        *ret_open_ended += written < 0;
+        bytes += written > 0 ? written : 0;
+    }
+    return bytes < 0x1p62 ? bytes : 0x1p62;
+}
+
 void plan_text_rate(const struct plan_rate *rate, char *text, size_t size)
 {
     switch (rate->kind) {

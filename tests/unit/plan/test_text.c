@@ -208,7 +208,7 @@ START_TEST(test_walk)
         "drives=[{sd='sd1' host='a' path='/dev/nvme0n1' size_bytes=null "
         "written=true device=null serial=null wwn=null model=null } ",
         "size_bytes=1073741824 ",
-        "total_s=3742.5 } ",
+        "total_s=3742.5 written_bytes=",
     };
     struct written *written = calloc(1, sizeof(*written));
     struct parm parm;
