@@ -299,7 +299,8 @@ static void print_figure(FILE *out, const struct flat_column *column,
         fprintf(out, "%.0f", read_or_zero(f, column->path));
         break;
     case FLAT_USER:
-        print_known(out, used > system ? used - system : used - used);
+        print_known(out,
+                    isfinite(used - system) ? fmax(used - system, 0) : NAN);
         break;
     case FLAT_IDLE:
         print_known(out, 100 - used);

@@ -96,20 +96,33 @@ struct sink whole_sink(struct whole *whole, FILE *out, bool rows)
     };
 }
 
+/* Before anything was written. */
+static void print_error(FILE *out, const char *error)
+{
+    json_t *document = json_pack("{s:s, s:s, s:[]}", "verdict", "failed",
+                                 "error", error, "phases");
+
+    (void)json_dumpf(document, out, WHOLE_JSON);
+    fputc('\n', out);
+    json_decref(document);
+}
+
 void whole_end(struct whole *whole, const char *error)
 {
     json_t *text = error == NULL ? NULL : json_string(error);
 
-    /* A phase that broke off is not half in it. */
-    if (whole->phase_ != NULL)
-        fputs("null", whole->out);
+    if (!whole->phases) {
+        print_error(whole->out, error != NULL ? error : "nothing came");
+    } else {
+        /* A phase that broke off is not half in it. */
+        fputs(whole->phase_ != NULL ? "null]" : "]", whole->out);
+        if (text != NULL) {
+            fputs(",\"export_error\": ", whole->out);
+            (void)json_dumpf(text, whole->out, JSON_ENCODE_ANY);
+        }
+        fputs("}\n", whole->out);
+    }
     json_decref(whole->phase_);
     whole->phase_ = NULL;
-    fputs(whole->phases ? "]" : "{\"phases\": []", whole->out);
-    if (text != NULL) {
-        fputs(",\"export_error\": ", whole->out);
-        (void)json_dumpf(text, whole->out, JSON_ENCODE_ANY);
-    }
-    fputs("}\n", whole->out);
     json_decref(text);
 }
