@@ -129,6 +129,7 @@ int fill_place(struct placing *placing)
         .name = FILL_RUN_NAME,
         .kind = PLAN_RUN_FILL,
         .interval_ns = NS_PER_S,
+        .compression = plan->run_count > 0 ? plan->runs[0].compression : 1,
     };
     int err;
 

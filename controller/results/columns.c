@@ -61,8 +61,8 @@ static int add_op(struct statement *s, struct tally *into)
     blob = statement_get_blob(s, &length);
     err = tally_add_blob(&into->service, blob, length, n.ios);
     blob = statement_get_blob(s, &length);
-    if (err == 0 && length > 0)
-        err = tally_add_blob(&into->response, blob, length, n.ios);
+    if (err == 0)
+        err = tally_add_responses(&into->response, blob, length, n.ios);
     if (err == 0)
         counts_add(&into->n, &n);
     return err;

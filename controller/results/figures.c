@@ -116,10 +116,11 @@ int tally_pair_add(struct tally_pair *into, const struct tally_pair *from)
     return err;
 }
 
-int tally_add_blob(struct histogram **into, const uint8_t *blob, size_t length,
-                   uint64_t count)
+/* `least` to `count` values. */
+static int add_blob(struct histogram **into, const uint8_t *blob, size_t length,
+                    uint64_t least, uint64_t count)
 {
-    uint64_t before;
+    uint64_t before, added;
     int err;
 
     if (length == 0)
@@ -135,7 +136,20 @@ int tally_add_blob(struct histogram **into, const uint8_t *blob, size_t length,
     err = histogram_merge_blob(*into, blob, length);
     if (err < 0)
         return err;
-    return (*into)->count - before == count ? 0 : -EBADMSG;
+    added = (*into)->count - before;
+    return added >= least && added <= count ? 0 : -EBADMSG;
+}
+
+int tally_add_blob(struct histogram **into, const uint8_t *blob, size_t length,
+                   uint64_t count)
+{
+    return add_blob(into, blob, length, count, count);
+}
+
+int tally_add_responses(struct histogram **into, const uint8_t *blob,
+                        size_t length, uint64_t count)
+{
+    return length == 0 ? 0 : add_blob(into, blob, length, 0, count);
 }
 
 void cpu_tally_add(struct cpu_tally *into, const struct cpu_tally *from)

@@ -97,6 +97,11 @@ int tally_pair_add(struct tally_pair *into,
 int tally_add_blob(struct histogram **into, const uint8_t *blob, size_t length,
                    uint64_t count) MUST_CHECK;
 
+/* The same for the response times of a sum, in which some workloads may be
+ * closed loops without any: up to `count` values, or no blob at all. */
+int tally_add_responses(struct histogram **into, const uint8_t *blob,
+                        size_t length, uint64_t count) MUST_CHECK;
+
 void cpu_tally_add(struct cpu_tally *into, const struct cpu_tally *from);
 
 struct latency_figures {

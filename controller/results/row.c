@@ -72,9 +72,9 @@ int packed_add_to(const struct packed *packed, struct tally_pair *into)
         int err = tally_add_blob(&tally->service, service->data,
                                  service->length, n->ios);
 
-        if (err == 0 && response->length > 0)
-            err = tally_add_blob(&tally->response, response->data,
-                                 response->length, n->ios);
+        if (err == 0)
+            err = tally_add_responses(&tally->response, response->data,
+                                      response->length, n->ios);
         if (err < 0)
             return err;
         counts_add(&tally->n, n);

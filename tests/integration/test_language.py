@@ -2,6 +2,7 @@
 """What parameters do to a campaign as a whole, seen from outside."""
 import sqlite3
 import unittest
+import zlib
 
 import lab
 
@@ -12,6 +13,30 @@ wd=b,sd=sd1,xfersize=8k,rdpct=50
 wd=c,sd=sd1,rdpct=100,iorate=40,priority=1
 wd=d,sd=sd1,rdpct=100,priority=2
 rd=default,elapsed=2,interval=1
+"""
+
+
+MIX = """
+compratio=2
+dedupratio=3
+dedupunit=8k
+workers=1
+sd=default,openflags=o_direct,size=32m,threads=2
+sd=s1,lun={folder}/f1,hitarea=1m,offset=4k,align=4k
+sd=s2,lun={folder}/f2,range=(90,110)
+sd=s3,lun={folder}/f3
+wd=a,sd=s1,rhpct=50,whpct=20,priority=1,iorate=100,rdpct=50
+wd=b,sd=s2,seekpct=seq,streams=4,stride=(4k,8k),priority=2
+wd=c,sd=(s1,s2,s3),hotband=(10,60)
+wd=d,sd=s3,xfersize=(4k,64k,4k),seekpct=(poisson,3),rdpct=0
+wd=e,sd=s3,seekpct=eof,rdpct=0,xfersize=64k
+wd=f,sd=s3,seekpct=seqnz
+rd=default,elapsed=2,interval=1
+rd=r1,wd=(a,b),iorate=max
+rd=r2,wd=c,iorate=(200,1,400,1),distribution=(variable,spike)
+rd=r3,wd=d,iorate=10MiB/s
+rd=r4,wd=e,iorate=max,elapsed=60
+rd=r5,wd=f,iorate=max,forrhpct=(0,50),forcompratio=(1,3)
 """
 
 
@@ -103,6 +128,24 @@ class Language(unittest.TestCase):
         said = self.lab.lockstep("check", "-f", folder / "main.parm", check=2)
         self.assertIn("main.parm:1:1: error: cannot read include file",
                       said.stderr)
+
+    def test_everything_at_once_on_files(self):
+        folder = self.lab.folder
+        parm = self.lab.file("mix.parm", MIX.format(folder=folder))
+        document = self.lab.json("run", "-f", parm, "-o", "out")
+        self.assertEqual(document["verdict"], "complete")
+        by_run = {p["run"]: p for p in document["phases"]}
+        rates = {w["name"]: w["ios"] for w in by_run["r1"]["workloads"]}
+        self.assertGreater(rates["a"], 50)   # 100 a second beside full speed
+        self.assertGreater(rates["b"], 0)
+        # Every block of the file once, then the end.
+        self.assertEqual(by_run["r4"]["total"]["bytes"], 32 << 20)
+        self.assertEqual(by_run["r4"]["total"]["ios"], 512)
+        data = (folder / "f2").read_bytes()  # written by the fill alone
+        units = [data[i:i + 8192] for i in range(0, len(data), 8192)]
+        self.assertAlmostEqual(len(units) / len(set(units)), 3, delta=0.4)
+        packed = sum(len(zlib.compress(unit)) for unit in units[:256])
+        self.assertAlmostEqual(256 * 8192 / packed, 2, delta=0.15)
 
     def test_r_names_an_rd_that_is_there(self):
         parm = self.lab.file("x.parm", HEAD.format(lun="/x") +
