@@ -209,8 +209,8 @@ START_TEST(data_deduplicate_as_asked)
     enum { COUNT = 4000 };
     uint32_t unit = units[_i];
     size_t length = (size_t)COUNT * unit;
-    uint8_t *drive = malloc(length);
-    uint8_t *again = malloc(length);
+    uint8_t *drive = calloc(1, length);
+    uint8_t *again = calloc(1, length);
     struct duplicates duplicates;
     size_t distinct;
 
