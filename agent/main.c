@@ -1,5 +1,4 @@
 /* main.c - lockstep-agent: settings in, loop on. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,6 +6,7 @@
 #include "agent/settings.h"
 #include "common/fault.h"
 #include "common/log.h"
+#include "common/process.h"
 
 /* Threads that open, claim and read: a few may hang in sick drives. */
 #define THREADS "16"
@@ -37,7 +37,8 @@ int main(int argc, char **argv)
 
     if (settings == NULL)
         return 1;
-    (void)signal(SIGPIPE, SIG_IGN);
+    if (process_init() < 0)
+        return 1;
     (void)setenv("UV_THREADPOOL_SIZE", THREADS, 0);
 #ifdef FAULTS
     if (getenv("LOCKSTEP_FAULTS") != NULL &&

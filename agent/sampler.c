@@ -397,11 +397,16 @@ const struct row *sampler_take(struct sampler *s, uint64_t now_ns)
     note_look(s, now_ns);
     merge_all(s);
     missing = count_missing(s, &through);
-    if (through == s->worker_count && s->merged == 0)
+    /* What comes after the rows of all intervals went without it belongs to the
+     * drain row: the phase has no interval more. */
+    if (through == s->worker_count &&
+        (s->merged == 0 || s->row.interval >= s->intervals_max))
         return give_drain(s, now_ns);
+    if (s->row.interval >= s->intervals_max)
+        return NULL;
     if (missing == 0)
         return give_interval(s, now_ns);
-    if (s->row.interval < s->intervals_max && is_overdue(s, now_ns))
+    if (is_overdue(s, now_ns))
         return give_late(s, missing, now_ns);
     return NULL;
 }

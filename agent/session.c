@@ -257,6 +257,8 @@ uint64_t session_due_ns(const struct session *session)
     if (session->state != SESSION_UP)
         return due;
     due = earlier(due, session->sent_ns + SESSION_HEARTBEAT_NS);
+    if (session->config.once)
+        return due;
     return earlier(due, session->heard_ns + SESSION_SILENCE_NS);
 }
 
@@ -267,7 +269,9 @@ static void tick_up(struct session *session)
     /* Frames may be waiting where this process itself was the silent one. */
     if (now - session->ticked_ns > SESSION_SILENCE_NS / 2)
         session->heard_ns = now;
-    if (now - session->heard_ns >= SESSION_SILENCE_NS) {
+    /* Without a second connection the lease alone ends the load. */
+    if (!session->config.once &&
+        now - session->heard_ns >= SESSION_SILENCE_NS) {
         session_say_trouble(session, "lost the controller",
                             "it is connected but has said nothing for 5 s");
         session_leave(session, "nothing heard for 5 s");

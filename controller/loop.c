@@ -318,7 +318,6 @@ int loop_run(const struct settings *settings, struct diag *diag)
     if (err != 0)
         return diag_set(diag, err, "cannot make an event loop: %s",
                         uv_strerror(err));
-    (void)signal(SIGPIPE, SIG_IGN);
     init_handles(&loop);
     err = open_fleet(&loop, diag);
     if (err == 0)

@@ -4,6 +4,7 @@
 #include "common/config.h"
 #include "common/diag.h"
 #include "common/log.h"
+#include "common/process.h"
 #include "controller/loop.h"
 #include "controller/settings.h"
 
@@ -65,6 +66,8 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (process_init() < 0)
+        return STATUS_FAILED;
     if (config_find_option(&argc, argv, "help", false) != NULL) {
         print_help();
         return 0;

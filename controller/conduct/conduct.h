@@ -105,6 +105,7 @@ struct conduct_options {
     uint64_t fill_bytes_per_s; /* slowest a drive may be when filled */
     enum conduct_require_kind require;
     double require_value;
+    bool no_return; /* who goes does not come back: nobody waits for it */
 };
 
 /* The defaults: 5 ms, 5 min, 60 s + 2 s, 30 s, 1 s, 30 s, 10 s, 5 s, 2 min,

@@ -171,6 +171,8 @@ void conductor_host_down(struct conductor *c, uint64_t now_ns, uint32_t host,
     if (part_is_busy(part))
         effect_notice(c, "connection to %s lost: %s", part_label(c, host),
                       reason);
+    if (part_is_busy(part) && c->options.no_return)
+        part_give_up(c, host, "%s, and it cannot come back", reason);
     course_step(c);
 }
 

@@ -81,14 +81,26 @@ static bool is_missing(const struct part *part)
     return part->state == PART_IDLE && !is_there(part);
 }
 
+static bool is_not_connected(const struct part *part)
+{
+    return part->state == PART_IDLE && !part_is_up(part);
+}
+
+/* Whether a host that is missing may still come in time. */
+static bool may_still_come(const struct conductor *c)
+{
+    if (c->options.no_return && part_count(c, is_not_connected) > 0)
+        return false;
+    return c->now_ns < c->planned_ns + c->options.host_wait_ns;
+}
+
 static void step_planned(struct conductor *c)
 {
     uint32_t there = part_count(c, is_there);
 
     if (c->now_ns < c->planned_ns)
         return;
-    if (there < c->phase.host_count &&
-        c->now_ns < c->planned_ns + c->options.host_wait_ns)
+    if (there < c->phase.host_count && may_still_come(c))
         return;
     if (there >= course_required(c)) {
         handle(c, COURSE_EV_BEGIN);
@@ -101,7 +113,7 @@ static void step_planned(struct conductor *c)
     course_break(
         c, ENDING_FAILED, "%u of %u hosts are there; missing after %llu s: %s",
         there, c->phase.host_count,
-        (unsigned long long)(c->options.host_wait_ns / NS_PER_S), names);
+        (unsigned long long)((c->now_ns - c->planned_ns) / NS_PER_S), names);
 }
 
 /* ---- Preparing and arming ------------------------------------------------ */

@@ -1,6 +1,7 @@
 #include "controller/fleet/codec_check.h"
 
 #include "common/arena.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -20,45 +21,6 @@ void check_fail(struct check *check, const char *format, ...)
     check->err = diag_set(check->diag, -EBADMSG, "%s: %s", check->frame, text);
 }
 
-/* Length of the UTF-8 sequence at `at`, 0 if it is none or a control. */
-static size_t character_length(const uint8_t *at)
-{
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = *at < 0x80             ? 1
-                    : (*at & 0xe0) == 0xc0 ? 2
-                    : (*at & 0xf0) == 0xe0 ? 3
-                    : (*at & 0xf8) == 0xf0 ? 4
-                                           : 0;
-    uint32_t code;
-
-    if (length <= 1)
-        return *at >= 0x20 && *at < 0x7f ? 1 : 0;
-    code = *at & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0; /* also the final zero */
-        code = code << 6 | (at[i] & 0x3fu);
-    }
-    if (code < smallest[length] || code > 0x10ffff || code < 0xa0 ||
-        (code >= 0xd800 && code < 0xe000))
-        return 0;
-    return length;
-}
-
-static bool is_text(const char *text)
-{
-    const uint8_t *at = (const uint8_t *)text;
-
-    while (*at != 0) {
-        size_t length = character_length(at);
-
-        if (length == 0)
-            return false;
-        at += length;
-    }
-    return true;
-}
-
 const char *check_text(struct check *check, const char *field, const char *text,
                        size_t max)
 {
@@ -66,7 +28,7 @@ const char *check_text(struct check *check, const char *field, const char *text,
 
     if (length > max)
         check_fail(check, "%s is longer than %zu bytes", field, max);
-    else if (!is_text(text))
+    else if (!text_is_plain(text))
         check_fail(check, "%s is not plain UTF-8 text", field);
     return text;
 }

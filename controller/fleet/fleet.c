@@ -242,6 +242,7 @@ int fleet_open(const struct fleet_options *options, struct fleet **ret_fleet,
     fleet->wake_data = options->wake_data;
     conduct_options_init(&fleet->conduct);
     fleet->conduct.start_tolerance_ns = options->start_tolerance_ns;
+    fleet->conduct.no_return = options->is_private;
     err = open_rest(fleet, options, diag);
     if (err != 0) {
         fleet_close(fleet);
@@ -252,6 +253,7 @@ int fleet_open(const struct fleet_options *options, struct fleet **ret_fleet,
         .clock = options->clock,
         .scratch = fleet->outgoing,
         .ended = &fleet->ended_count,
+        .patient = options->is_private,
     };
     abandon(fleet);
     *ret_fleet = fleet;

@@ -6,10 +6,29 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+/* What every agent would refuse is said here, with its place. */
+static void check_path(struct campaign *campaign,
+                       const struct plan_target *target)
+{
+    if (target->path[0] != '/')
+        language_report_add(&campaign->report, LANGUAGE_ERROR, &target->place,
+                            NULL,
+                            "lun=%s: a path begins with '/': hosts have no "
+                            "directory in common",
+                            target->path);
+    else if (strlen(target->path) >= PATH_SIZE)
+        language_report_add(&campaign->report, LANGUAGE_ERROR, &target->place,
+                            NULL, "a path has %d bytes at most", PATH_SIZE - 1);
+}
 
 void submit_check_targets(struct campaign *campaign)
 {
     const struct plan *plan = campaign->plan;
+
+    for (uint32_t i = 0; i < plan->target_count; i++)
+        check_path(campaign, &plan->targets[i]);
 
     for (uint32_t i = 0; i < plan->host_count; i++)
         if (campaign->hosts[i].target_count > WIRE_TARGETS_MAX)

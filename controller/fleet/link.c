@@ -128,7 +128,8 @@ void link_tick(struct link *link, uint64_t now_ns)
                  (unsigned)(LINK_GREETING_NS / NS_PER_S));
         return;
     }
-    if (since(now_ns, link->heard_ns) >= LINK_SILENCE_NS) {
+    if (!link->context->patient &&
+        since(now_ns, link->heard_ns) >= LINK_SILENCE_NS) {
         link_end(link, "silent for %u s",
                  (unsigned)(LINK_SILENCE_NS / NS_PER_S));
         return;

@@ -10,6 +10,7 @@
  *   greeting   AgentHello or ShellHello       LINK_GREETING_NS
  *   agent      any frame                      LINK_SILENCE_NS
  *   shell      any frame                      LINK_SILENCE_NS
+ *              (both without a limit where the context is patient)
  *   ended      to be forgotten
  *
  * Memory: embedded by value in the fleet's list of links.
@@ -48,6 +49,9 @@ struct link_context {
     const struct clock *clock;
     struct arena *scratch; /* of encoding */
     uint32_t *ended;       /* counts links that end; NULL: nobody asks */
+    bool patient; /* silence ends no link: the peers are processes of this very
+                     host, whose end is seen, and which may well be stopped (by
+                     Ctrl-Z, by a terminal that takes no output) */
 };
 
 /* Who is at the other end, as far as the connection itself can tell. */

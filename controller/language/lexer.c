@@ -8,6 +8,7 @@
 #include "controller/language/internal.h"
 
 #include "common/arena.h"
+#include "common/text.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -450,43 +451,27 @@ static uint32_t content_end(const struct line *line)
     return end;
 }
 
-/* Bytes of the UTF-8 character at `text`; 0: it is none. */
-static uint32_t character_length(const unsigned char *text, uint32_t length)
-{
-    uint32_t bytes = *text < 0x80   ? 1
-                     : *text < 0xc2 ? 0
-                     : *text < 0xe0 ? 2
-                     : *text < 0xf0 ? 3
-                     : *text < 0xf5 ? 4
-                                    : 0;
-
-    if (bytes > length)
-        return 0;
-    for (uint32_t i = 1; i < bytes; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return bytes;
-}
-
 /* Names and paths are shown, stored and sent as text: they must be text. */
 static void check_bytes(struct lexer *lexer)
 {
-    const unsigned char *text = (const unsigned char *)lexer->line->text;
+    const char *text = lexer->line->text;
+    size_t length;
 
-    for (uint32_t i = 0, bytes; i < lexer->end; i += bytes) {
-        bytes = character_length(text + i, lexer->end - i);
-        if (bytes > 0 && text[i] >= ' ' && text[i] != 0x7f)
+    for (uint32_t i = 0; i < lexer->end; i += (uint32_t)length) {
+        length = text_character(text + i);
+        if (length > 0)
             continue;
-        if (bytes > 0 && text[i] == '\t')
-            continue; /* in quotes */
 
         struct language_place place = line_place(lexer->line, i, 1);
+        unsigned byte = (unsigned char)text[i];
 
         language_report_add(lexer->reading->report, LANGUAGE_ERROR, &place,
                             NULL,
-                            bytes > 0 ? "a control character (code %u)"
-                                      : "byte %u is no UTF-8 text",
-                            text[i]);
+                            byte < ' ' || byte == 0x7f
+                                ? "a control character (code %u)"
+                                : "byte %u is no UTF-8 text, or a control "
+                                  "character",
+                            byte);
         return;
     }
 }

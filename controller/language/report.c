@@ -1,5 +1,7 @@
 #include "controller/language/report.h"
 
+#include "common/text.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -99,14 +101,6 @@ static bool is_said(const struct language_report *report,
     return false;
 }
 
-/* Texts quote files: what a file holds must not steer a terminal. */
-static void make_printable(char *text)
-{
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
-}
-
 static bool fill_message(struct language_message *message,
                          const struct language_place *place, const char *hint,
                          const char *format, va_list args)
@@ -115,15 +109,24 @@ static bool fill_message(struct language_message *message,
         message->text = NULL;
         return false;
     }
-    make_printable(message->text);
+    /* Texts quote files: what a file holds must not steer a terminal. */
+    text_make_plain(message->text, "");
     if (hint != NULL && (message->hint = strdup(hint)) == NULL)
         return false;
     if (place == NULL || place->file == NULL)
         return true;
+
+    char *file = strdup(place->file);
+    char *source = strdup(place->source);
+
     message->place = *place;
-    message->place.file = strdup(place->file);
-    message->place.source = strdup(place->source);
-    return message->place.file != NULL && message->place.source != NULL;
+    message->place.file = file;
+    message->place.source = source;
+    if (file == NULL || source == NULL)
+        return false;
+    text_make_plain(file, "");
+    text_make_plain(source, "\t"); /* columns stay: bytes become bytes */
+    return true;
 }
 
 void language_report_add(struct language_report *report,
@@ -225,12 +228,8 @@ static void write_source(FILE *out, const struct language_place *place)
         end--;
 
     fprintf(out, "    %s", begin > 0 ? "..." : "");
-    for (size_t i = begin; i < end; i++) {
-        unsigned char c = (unsigned char)source[i];
-
-        /* A control character must not reach the terminal. */
-        fputc(c == '\t' || (c >= ' ' && c != 0x7f) ? c : '?', out);
-    }
+    for (size_t i = begin; i < end; i++)
+        fputc(source[i], out);
     fprintf(out, "%s\n    %s", end < length ? "..." : "",
             begin > 0 ? "   " : "");
     for (size_t i = begin; i < caret; i++)

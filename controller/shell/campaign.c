@@ -98,6 +98,7 @@ static int submit(struct follow *follow, const struct options *options,
         return r;
     }
     if (answer.status != EXIT_COMPLETE) {
+        follow->refused = true;
         *ret_status = print_refusal(options->json, &answer);
         json_decref(answer.document);
         return -EINVAL;
@@ -107,6 +108,7 @@ static int submit(struct follow *follow, const struct options *options,
         follow->campaign, sizeof(follow->campaign), "%" JSON_INTEGER_FORMAT,
         json_integer_value(json_object_get(answer.document, "campaign")));
     json_decref(answer.document);
+    follow_submitted(follow);
     return 0;
 }
 
@@ -160,10 +162,10 @@ static int await_agent(struct follow *follow, struct diag *diag)
             return r;
         hosts = host_count(&answer);
         json_decref(answer.document);
-        if (hosts > 0)
-            return 0;
         if (follow->left || client_interrupts(follow->client) > 0)
             return diag_set(diag, -EINTR, "interrupted");
+        if (hosts > 0)
+            return 0;
         if (time(NULL) > limit)
             return diag_set(diag, -ETIMEDOUT,
                             "the private agent did not come up within %d s",
@@ -206,8 +208,7 @@ static int run_campaign(struct follow *follow, const struct options *options,
         return connection_failed(options, pair, r, &diag);
     (void)snprintf(keep, sizeof(keep), "%s/result.json", directory);
     if (follow->ended && follow->folder != NULL) {
-        render_run(follow->client, follow->campaign, directory,
-                   follow->folder);
+        render_run(follow->client, follow->campaign, directory, follow->folder);
         follow->folder = NULL;
     }
     status = follow_finish(follow, keep);
@@ -251,6 +252,8 @@ static int run_here(const struct options *options,
     client_close(follow.client);
     private_end(pair, follow.left ? 0 : PRIVATE_END_MS);
     (void)vdbench_close(follow.folder, NULL);
+    if (follow.refused)
+        private_discard(directory); /* so that a mended file finds -o free */
     follow_done(&follow);
     return status;
 }

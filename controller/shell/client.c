@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "common/channel.h"
+#include "common/process.h"
 
 #define WELCOME_LIMIT_MS 10000
 #define HEARTBEAT_MS     1000
@@ -147,8 +148,8 @@ static void take_answer(struct client *c, const struct message *m)
 
 static void take_event(struct client *c, const struct message *m)
 {
-    json_t *event = json_loadb((const char *)m->document, m->document_length,
-                               0, NULL);
+    json_t *event =
+        json_loadb((const char *)m->document, m->document_length, 0, NULL);
 
     if (event != NULL && c->handlers.on_event != NULL)
         c->handlers.on_event(c->handlers.user, event);
@@ -206,7 +207,6 @@ static struct client *client_new(const struct client_handlers *handlers)
         free(c);
         return NULL;
     }
-    (void)signal(SIGPIPE, SIG_IGN);
     if (handlers != NULL)
         c->handlers = *handlers;
     (void)uv_timer_init(&c->loop, &c->welcome_limit);
@@ -220,6 +220,8 @@ static struct client *client_new(const struct client_handlers *handlers)
     for (size_t i = 0; i < ARRAY_LENGTH(interrupt_signals); i++) {
         (void)uv_signal_init(&c->loop, &c->signals[i]);
         c->signals[i].data = c;
+        if (interrupt_signals[i] == SIGHUP && process_ignores(SIGHUP))
+            continue; /* nohup: it outlives its terminal */
         (void)uv_signal_start(&c->signals[i], on_signal, interrupt_signals[i]);
     }
     return c;
@@ -258,8 +260,8 @@ void client_close(struct client *client)
 static int await_welcome(struct client *c, const char *who,
                          struct client **ret_client, struct diag *diag)
 {
-    (void)uv_timer_start(&c->welcome_limit, on_welcome_limit,
-                         WELCOME_LIMIT_MS, 0);
+    (void)uv_timer_start(&c->welcome_limit, on_welcome_limit, WELCOME_LIMIT_MS,
+                         0);
     while (!c->welcome && c->channel != NULL && c->interrupts == 0)
         wait(c);
     if (c->welcome) {
@@ -293,8 +295,8 @@ int client_connect(const char *address, const char *keys,
             .peer_roles = TLS_ROLE_CONTROLLER,
         };
 
-        r = channel_connect(&setup, address, &channel_handlers, c,
-                            &c->channel, diag);
+        r = channel_connect(&setup, address, &channel_handlers, c, &c->channel,
+                            diag);
     }
     if (r < 0) {
         client_close(c);
@@ -339,8 +341,7 @@ static int finish_answer(struct client *c, struct answer *ret_answer,
                          struct diag *diag)
 {
     json_error_t error;
-    json_t *document =
-        json_loadb(c->answer.bytes, c->answer.length, 0, &error);
+    json_t *document = json_loadb(c->answer.bytes, c->answer.length, 0, &error);
 
     if (document == NULL)
         return diag_set(diag, -EBADMSG,

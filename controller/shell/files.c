@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/text.h"
+
 static int read_stream(FILE *stream, const char *path, size_t limit,
                        char **ret_text, size_t *ret_length, struct diag *diag)
 {
@@ -69,6 +71,16 @@ int file_read(const char *path, size_t limit, char **ret_text,
     if (stream != stdin)
         (void)fclose(stream);
     return r;
+}
+
+/* A zero byte would end the text early, wherever it goes. */
+static int check_text(const char *name, const char *text, size_t length,
+                      struct diag *diag)
+{
+    return strlen(text) == length
+               ? 0
+               : diag_set(diag, -EINVAL,
+                          "'%s' is not a text file: it has a zero byte", name);
 }
 
 /* ---- include= ------------------------------------------------------------ */
@@ -139,6 +151,12 @@ static int keep_include(struct parameter_files *files, const char *name,
                   &length, &diag);
     if (r < 0)
         return r;
+    r = check_text(name, files->text[at], length, &diag);
+    if (r < 0) {
+        free(files->text[at]);
+        files->text[at] = NULL;
+        return r;
+    }
     files->name[at] = strdup(name);
     files->file[at] =
         (struct language_file){files->name[at], files->text[at], length};
@@ -209,6 +227,25 @@ static int add_command_line(struct parameter_files *files,
     return 0;
 }
 
+/* How a file of -f is called from here on: as text, which a path need not be.
+ */
+static int take_name(struct parameter_files *files, uint32_t at,
+                     const char *path, struct diag *diag)
+{
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+
+    if (strlen(name) >= PATH_SIZE)
+        return diag_set(diag, -ENAMETOOLONG,
+                        "the name of a parameter file has %d bytes at most: "
+                        "%.100s...",
+                        PATH_SIZE - 1, name);
+    files->name[at] = strdup(name);
+    if (files->name[at] == NULL)
+        return diag_set(diag, -ENOMEM, "no memory to read '%s'", path);
+    text_make_plain(files->name[at], "");
+    return 0;
+}
+
 static int add_file(struct parameter_files *files, const char *path,
                     struct diag *diag)
 {
@@ -219,9 +256,13 @@ static int add_file(struct parameter_files *files, const char *path,
 
     if (r < 0)
         return r;
+    r = take_name(files, at, path, diag);
+    if (r == 0)
+        r = check_text(files->name[at], files->text[at], length, diag);
+    if (r < 0)
+        return r;
     files->file[at] =
-        (struct language_file){strcmp(path, "-") == 0 ? "standard input" : path,
-                               files->text[at], length};
+        (struct language_file){files->name[at], files->text[at], length};
     files->total += length;
     files->count++;
     if (files->first == NULL)

@@ -18,8 +18,8 @@
 struct parameter_files {
     struct language_file file[LANGUAGE_FILES_MAX];
     char *text[LANGUAGE_FILES_MAX];
-    char
-        *name[LANGUAGE_FILES_MAX]; /* of included ones, as written; else NULL */
+    /* As text; of included ones as written; NULL for -l and -r. */
+    char *name[LANGUAGE_FILES_MAX];
     uint32_t count; /* of -f, and what -l and -r stand for, before them */
     uint32_t included;
     const char *first; /* of -f: what a campaign is called */

@@ -2,8 +2,10 @@
 #include "controller/shell/follow.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void follow_init(struct follow *follow, enum follow_interrupt interrupt,
                  bool json)
@@ -19,8 +21,42 @@ void follow_done(struct follow *follow)
     follow->early = NULL;
 }
 
+static void post_stop(struct follow *f)
+{
+    struct body body;
+
+    if (f->campaign[0] != '\0' &&
+        codec_stop(client_next_id(f->client), f->campaign, &body) == 0)
+        client_post(f->client, &body);
+}
+
+/* Whether whoever read the output is gone, as `head` is after ten lines. */
+static bool is_reader_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
+/* Output that nobody reads ends what it shows, as Ctrl-C does. */
+static void leave_without_reader(struct follow *f)
+{
+    if (f->unread || !is_reader_gone())
+        return;
+    f->unread = true;
+    if (f->interrupt == FOLLOW_STOP) {
+        fputs("lockstep: nobody reads the output any more: stopping the load\n",
+              stderr);
+        post_stop(f);
+        return;
+    }
+    f->left = true;
+    client_leave(f->client);
+}
+
 static void show_event(struct follow *f, const json_t *event)
 {
+    leave_without_reader(f);
     const char *kind = json_string_value(json_object_get(event, "event"));
 
     if (f->folder != NULL)
@@ -45,15 +81,6 @@ static void on_event(void *user, const json_t *event)
         show_event(f, event);
 }
 
-static void post_stop(struct follow *f)
-{
-    struct body body;
-
-    if (f->campaign[0] != '\0' &&
-        codec_stop(client_next_id(f->client), f->campaign, &body) == 0)
-        client_post(f->client, &body);
-}
-
 static void on_interrupt(void *user, unsigned count)
 {
     struct follow *f = user;
@@ -70,6 +97,13 @@ static void on_interrupt(void *user, unsigned count)
     client_leave(f->client);
 }
 
+void follow_submitted(struct follow *follow)
+{
+    if (follow->interrupt == FOLLOW_STOP &&
+        client_interrupts(follow->client) > 0)
+        post_stop(follow);
+}
+
 struct client_handlers follow_handlers(struct follow *follow)
 {
     return (struct client_handlers){
@@ -84,17 +118,16 @@ static void show_past(struct follow *f, const json_t *status)
 {
     const json_t *phase = json_object_get(status, "phase_event");
     const json_t *rows = json_object_get(status, "rows");
-    const char *verdict =
-        json_string_value(json_object_get(status, "verdict"));
+    const char *verdict = json_string_value(json_object_get(status, "verdict"));
 
     if (json_is_object(phase))
         show_event(f, phase);
     for (size_t i = 0; i < json_array_size(rows); i++)
         show_event(f, json_array_get(rows, i));
     if (verdict != NULL) {
-        json_t *end = json_pack("{s:s, s:s, s:O?}", "event", "end", "verdict",
-                                verdict, "error",
-                                json_object_get(status, "error"));
+        json_t *end =
+            json_pack("{s:s, s:s, s:O?}", "event", "end", "verdict", verdict,
+                      "error", json_object_get(status, "error"));
 
         show_event(f, end);
         json_decref(end);
@@ -157,8 +190,7 @@ static enum exit_status status_of(const char *verdict)
         return EXIT_COMPLETE;
     if (strcmp(verdict, "degraded") == 0)
         return EXIT_DEGRADED;
-    return strcmp(verdict, "interrupted") == 0 ? EXIT_INTERRUPTED
-                                               : EXIT_FAILED;
+    return strcmp(verdict, "interrupted") == 0 ? EXIT_INTERRUPTED : EXIT_FAILED;
 }
 
 /* The campaign's document; NULL where it cannot be had any more. */
@@ -181,10 +213,10 @@ static int print_left(const struct follow *f)
                             "gave up waiting: the load ends with this "
                             "program, the result is not whole");
     if (f->json)
-        return output_document(
-            json_pack("{s:s, s:b, s:s}", "campaign", f->campaign, "detached",
-                      1, "verdict", "interrupted"),
-            EXIT_INTERRUPTED, NULL);
+        return output_document(json_pack("{s:s, s:b, s:s}", "campaign",
+                                         f->campaign, "detached", 1, "verdict",
+                                         "interrupted"),
+                               EXIT_INTERRUPTED, NULL);
     printf("\ncampaign %s goes on; 'lockstep stop %s' stops it, 'lockstep "
            "watch %s' comes back\n",
            f->campaign, f->campaign, f->campaign);
@@ -204,10 +236,9 @@ int follow_finish(struct follow *follow, const char *keep)
         fprintf(stderr, "lockstep: cannot write '%s': %s\n", keep,
                 strerror(errno));
     if (follow->json)
-        return output_document(document != NULL ? document : json_object(),
-                               status,
-                               status != EXIT_COMPLETE ? follow->live.error
-                                                       : NULL);
+        return output_document(
+            document != NULL ? document : json_object(), status,
+            status != EXIT_COMPLETE ? follow->live.error : NULL);
     json_decref(document);
     if (status != EXIT_COMPLETE)
         fprintf(stderr, "lockstep: %s: %s\n", follow->live.verdict,

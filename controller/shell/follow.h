@@ -23,12 +23,14 @@ struct follow {
     struct client *client;
     struct live live;
     enum follow_interrupt interrupt;
-    bool json;          /* show nothing while it runs */
+    bool json;              /* show nothing while it runs */
     struct vdbench *folder; /* gets every event too; NULL: none */
-    char campaign[24];  /* its number, "" before it has one */
-    json_t *early;      /* events that came before the answer to Watch */
-    bool ended;         /* the campaign's end was seen */
-    bool left;          /* detached, or gave up waiting */
+    char campaign[24];      /* its number, "" before it has one */
+    json_t *early;          /* events that came before the answer to Watch */
+    bool refused;           /* the campaign never came to be */
+    bool ended;             /* the campaign's end was seen */
+    bool unread;            /* nobody reads the output any more */
+    bool left;              /* detached, or gave up waiting */
 };
 
 void follow_init(struct follow *follow, enum follow_interrupt interrupt,
@@ -37,6 +39,9 @@ void follow_done(struct follow *follow);
 
 /* For client_connect() or client_adopt(); then set follow->client. */
 struct client_handlers follow_handlers(struct follow *follow);
+
+/* follow->campaign is known now: an interrupt that came before holds for it. */
+void follow_submitted(struct follow *follow);
 
 /* Runs until the campaign ended or was left.  Errors are of the connection. */
 int follow_campaign(struct follow *follow, struct diag *diag) MUST_CHECK;

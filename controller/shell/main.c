@@ -1,8 +1,9 @@
 /* main.c - lockstep, the controller shell: picks the command. */
-#include <locale.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/process.h"
 #include "controller/shell/campaign.h"
 #include "controller/shell/check.h"
 #include "controller/shell/compare_command.h"
@@ -45,7 +46,7 @@ static bool is_word(int argc, char **argv, const char *word)
     return argc == 2 && strcmp(argv[1], word) == 0;
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
     static struct options options;
     struct diag diag;
@@ -62,4 +63,22 @@ int main(int argc, char **argv)
         return output_error(options_want_json(argc, argv), EXIT_USAGE, "%s",
                             diag.text);
     return run(&options);
+}
+
+/* Output that nobody got is no success. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    if (errno != EPIPE)
+        fprintf(stderr, "lockstep: cannot write the output: %s\n",
+                strerror(errno));
+    return status == EXIT_COMPLETE ? EXIT_FAILED : status;
+}
+
+int main(int argc, char **argv)
+{
+    if (process_init() < 0)
+        return EXIT_FAILED;
+    return finish(dispatch(argc, argv));
 }

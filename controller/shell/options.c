@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "common/units.h"
 
 struct command_row {
@@ -38,7 +39,7 @@ static const struct command_row commands[COMMAND_COUNT] = {
                       "make the lab's keys", 2},
 };
 
-#define BIT(command)   (1u << (command))
+#define BIT(command) (1u << (command))
 #define FILE_COMMANDS                                                          \
     (BIT(COMMAND_RUN) | BIT(COMMAND_CHECK) | BIT(COMMAND_SUBMIT))
 #define REMOTE_COMMANDS                                                        \
@@ -53,13 +54,13 @@ struct option_row {
     const char *name;
     const char *value; /* its name in the help; NULL: a switch */
     unsigned commands;
-    int (*take)(struct options *options, const char *value,
-                struct diag *diag);
+    int (*take)(struct options *options, const char *value, struct diag *diag);
     const char *help;
 };
 
-static int add_word(struct word_list *list, const char *word,
-                    struct diag *diag)
+#define NOT_PLAIN "%s: the value has control characters or is no UTF-8 text"
+
+static int add_word(struct word_list *list, const char *word, struct diag *diag)
 {
     if (list->count == OPTIONS_WORDS_MAX)
         return diag_set(diag, -EINVAL, "more than %d of them, at '%s'",
@@ -116,7 +117,9 @@ static int take_keys(struct options *o, const char *value, struct diag *diag)
 
 static int take_name(struct options *o, const char *value, struct diag *diag)
 {
-    (void)diag;
+    if (strlen(value) >= TEXT_SIZE)
+        return diag_set(diag, -EINVAL, "--name takes %d bytes at most",
+                        TEXT_SIZE - 1);
     o->name = value;
     return 0;
 }
@@ -139,8 +142,7 @@ static int take_time(const char *value, const char *what, uint64_t *ret_ns,
     return 0;
 }
 
-static int take_elapsed(struct options *o, const char *value,
-                        struct diag *diag)
+static int take_elapsed(struct options *o, const char *value, struct diag *diag)
 {
     int r = take_time(value, "-e", &o->elapsed_ns, diag);
 
@@ -310,8 +312,7 @@ static const struct option_row *find_row(const char *word,
     return found;
 }
 
-static int find_command(const char *word, struct options *o,
-                        struct diag *diag)
+static int find_command(const char *word, struct options *o, struct diag *diag)
 {
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(commands[i].name, word) == 0) {
@@ -332,6 +333,8 @@ static bool takes_files(enum command_id command)
 /* A word that is no option: NAME=VALUE, or an argument. */
 static int take_plain(struct options *o, const char *word, struct diag *diag)
 {
+    if (!text_is_plain(word))
+        return diag_set(diag, -EINVAL, NOT_PLAIN, word);
     if (takes_files(o->command)) {
         if (strchr(word, '=') == NULL || word[0] == '=')
             return diag_set(diag, -EINVAL,
@@ -349,6 +352,12 @@ static int take_plain(struct options *o, const char *word, struct diag *diag)
     return add_word(&o->arguments, word, diag);
 }
 
+/* Names of files may have bytes of any kind; all else is sent and shown. */
+static bool is_path(const struct option_row *row)
+{
+    return strcmp(row->value, "FILE") == 0 || strcmp(row->value, "DIR") == 0;
+}
+
 /* Takes the option at argv[*at], and its value where it has one. */
 static int take_option(struct options *o, int argc, char **argv, int *at,
                        struct diag *diag)
@@ -364,10 +373,12 @@ static int take_option(struct options *o, int argc, char **argv, int *at,
                         commands[o->command].name);
     if (row->value != NULL) {
         if (*at + 1 >= argc)
-            return diag_set(diag, -EINVAL, "%s needs a value: %s %s",
-                            row->name, row->name, row->value);
+            return diag_set(diag, -EINVAL, "%s needs a value: %s %s", row->name,
+                            row->name, row->value);
         value = argv[++*at];
     }
+    if (value != NULL && !is_path(row) && !text_is_plain(value))
+        return diag_set(diag, -EINVAL, NOT_PLAIN, row->name);
     return row->take(o, value, diag);
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/text.h"
+
 static const char *verdict_of(enum exit_status status)
 {
     switch (status) {
@@ -53,6 +55,7 @@ int output_error(bool json, enum exit_status status, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
+    text_make_plain(text, "\n"); /* it may quote a name of any bytes */
     if (json)
         return output_document(json_object(), status, text);
     fprintf(stderr, "lockstep: %s\n", text);

@@ -235,6 +235,21 @@ int private_open(const char *directory, struct private_pair **ret_pair,
     return start_pair(directory, NULL, ret_pair, ret_fd, diag);
 }
 
+void private_discard(const char *directory)
+{
+    static const char *const names[] = {
+        "lockstep.db",      "lockstep.db-wal", "lockstep.db-shm",
+        "lockstep.db.lock", "lockstepd.log",   "lockstep-agent.log",
+    };
+    char path[PATH_SIZE + 32];
+
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(directory);
+}
+
 static void last_line(const char *path, char *text, size_t size)
 {
     char *log = NULL;

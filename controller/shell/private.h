@@ -29,6 +29,10 @@ int private_start(const char *directory, const struct options *options,
 int private_open(const char *directory, struct private_pair **ret_pair,
                  int *ret_fd, struct diag *diag) MUST_CHECK;
 
+/* Removes the directory with what children that began nothing left in it; one
+ * that holds anything else stays. */
+void private_discard(const char *directory);
+
 /* Why a child ended, from its log's last line; "" where none did. */
 void private_reason(const struct private_pair *pair, char *text, size_t size);
 

@@ -109,6 +109,39 @@ START_TEST(a_blocked_worker_does_not_hold_back_the_rows)
 }
 END_TEST
 
+/* Worker 1 is held up beyond the end of the phase: its rows have gone without
+ * it, and there is no interval more for what it did. */
+START_TEST(a_worker_that_comes_after_the_last_interval_is_in_the_drain_row)
+{
+    uint64_t next = 0;
+
+    rig_init(&rig, 2, 1, 2);
+    rig.worker_count = 2;
+    rig_open(&rig);
+    while (rig.clock.now_ns < RIG_START + 20 * NS_PER_S) {
+        uint64_t since_ns = rig.clock.now_ns - RIG_START;
+
+        if (rig.workers[0]->state != WORKER_ENDED)
+            (void)worker_turn(rig.workers[0]);
+        else
+            rig.clock.now_ns += NS_PER_MS;
+        if (since_ns < 3 * NS_PER_S)
+            (void)worker_turn(rig.workers[1]);
+        rig_take(&rig);
+    }
+    rig_run(&rig);
+    for (uint32_t i = 0; i < rig_intervals(&rig); i++) {
+        ck_assert_uint_eq(rig.rows[i].interval, next);
+        next += rig.rows[i].spans;
+    }
+    ck_assert_uint_eq(next, 10);
+    ck_assert_int_eq(rig.rows[rig.row_count - 1].kind, ROW_DRAIN);
+    ck_assert_uint_eq(rig.rows[rig.row_count - 1].interval, 10);
+    ck_assert_uint_eq(rig_ios(&rig), rig.requests);
+    rig_done(&rig);
+}
+END_TEST
+
 START_TEST(workers_with_different_spans_make_one_row)
 {
     rig_init(&rig, 4, 2, 8);
@@ -246,6 +279,8 @@ int main(void)
     tcase_add_test(cases, a_late_sampler_makes_a_row_span_and_loses_nothing);
     tcase_add_test(cases, no_row_spans_the_end_of_the_warm_up);
     tcase_add_test(cases, a_blocked_worker_does_not_hold_back_the_rows);
+    tcase_add_test(
+        cases, a_worker_that_comes_after_the_last_interval_is_in_the_drain_row);
     tcase_add_test(cases, workers_with_different_spans_make_one_row);
     tcase_add_test(cases, a_lost_worker_is_left_out);
     tcase_add_test(cases, banks_pass_between_threads);

@@ -90,6 +90,12 @@ static const struct {
     {"sd=sd1,lun=/dev/x,openflags=(o_direct, fsync)\nthreads=4\n" END,
      "this list is not closed before 'threads='"},
     {"sd=sd1,lun=/dev/\xff\xfe\n" END, "byte 255 is no UTF-8 text"},
+    /* What no agent takes: C1 controls, surrogates, overlong forms, tabs. */
+    {"sd=sd1,lun=/dev/\xc2\x85\n" END, "byte 194 is no UTF-8 text"},
+    {"sd=sd1,lun=/dev/\xed\xa0\x80\n" END, "byte 237 is no UTF-8 text"},
+    {"sd=sd1,lun=/dev/\xc0\xaf\n" END, "byte 192 is no UTF-8 text"},
+    {"sd=sd1,lun=\"/dev/a\tb\"\n" END, "a control character (code 9)"},
+    {"sd=s\x1b[1md,lun=/dev/x\n" END, "a control character (code 27)"},
 };
 
 START_TEST(test_refused)
