@@ -16,6 +16,9 @@
 #define PRIVATE_LIMIT_S 10
 #define PRIVATE_POLL_MS 20
 
+/* Results of one second in one folder. */
+#define NUMBERED_MAX 1000
+
 /* How long children may take to drain and end. */
 #define PRIVATE_END_MS 20000
 
@@ -114,6 +117,20 @@ static int submit(struct follow *follow, const struct options *options,
 
 /* ---- run ----------------------------------------------------------------- */
 
+/* Makes `path`, or where that is there already `path`-2, `path`-3 ... */
+static int make_numbered(char path[PATH_SIZE], struct diag *diag)
+{
+    size_t length = strlen(path);
+
+    for (unsigned n = 2; mkdir(path, 0777) < 0; n++) {
+        if (errno != EEXIST || n > NUMBERED_MAX)
+            return diag_set(diag, -errno, "cannot make the directory '%s': %s",
+                            path, strerror(errno));
+        (void)snprintf(path + length, PATH_SIZE - length, "-%u", n);
+    }
+    return 0;
+}
+
 /* The results' directory: made now, never one that is there. */
 static int make_directory(const struct options *options, char path[PATH_SIZE],
                           struct diag *diag)
@@ -127,6 +144,7 @@ static int make_directory(const struct options *options, char path[PATH_SIZE],
     } else {
         (void)localtime_r(&now, &tm);
         (void)strftime(path, PATH_SIZE, "lockstep-%Y%m%d-%H%M%S", &tm);
+        return make_numbered(path, diag);
     }
     if (mkdir(path, 0777) == 0)
         return 0;
@@ -308,6 +326,10 @@ static int submit_there(struct follow *follow, const struct options *options,
         return status;
     if (!options->wait)
         return print_queued(follow, options);
+    if (!options->json)
+        printf("campaign %s; 'lockstep stop %s' stops it everywhere, "
+               "'lockstep show %s' has its results\n",
+               follow->campaign, follow->campaign, follow->campaign);
     return follow_to_end(follow, options);
 }
 

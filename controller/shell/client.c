@@ -40,7 +40,9 @@ struct client {
     unsigned interrupts;
     bool welcome;
     bool rejected;
-    bool leave; /* the present wait is over */
+    bool opened;
+    bool ended_unheard; /* without keys, after our hello, without a word */
+    bool leave;         /* the present wait is over */
 };
 
 static void leave(struct client *c)
@@ -105,6 +107,7 @@ static void on_open(void *owner)
     struct client *c = owner;
     struct body body;
 
+    c->opened = true;
     if (codec_hello(user_name(), &body) < 0)
         return;
     (void)channel_send(c->channel, body.bytes, body.length);
@@ -118,6 +121,8 @@ static void on_close(void *owner, const struct diag *reason)
     c->channel = NULL;
     if (!c->rejected)
         c->reason = *reason;
+    c->ended_unheard =
+        c->opened && c->tls == NULL && !c->welcome && !c->rejected;
     uv_stop(&c->loop);
 }
 
@@ -271,8 +276,11 @@ static int await_welcome(struct client *c, const char *who,
 
     int r = c->interrupts > 0 ? -EINTR : -ECONNREFUSED;
 
-    (void)diag_set(diag, r, "no controller at %s: %s", who,
-                   c->interrupts > 0 ? "interrupted" : c->reason.text);
+    (void)diag_set(diag, r, "no controller at %s: %s%s", who,
+                   c->interrupts > 0 ? "interrupted" : c->reason.text,
+                   c->ended_unheard ? "; does it want keys? give --keys FILE "
+                                      "or set LOCKSTEP_KEYS"
+                                    : "");
     client_close(c);
     return r;
 }

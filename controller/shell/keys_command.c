@@ -13,8 +13,8 @@ static int print(const struct options *options, const char *path,
                  const char *next)
 {
     if (options->json)
-        return output_document(json_pack("{s:s}", "file", path),
-                               EXIT_COMPLETE, NULL);
+        return output_document(json_pack("{s:s}", "file", path), EXIT_COMPLETE,
+                               NULL);
     printf("%s\n%s\n", path, next);
     return EXIT_COMPLETE;
 }
@@ -45,15 +45,15 @@ static int issue(const struct options *options, const char *directory,
                  role == TLS_ROLE_AGENT
                      ? "Copy it to that host: lockstep-agent --keys FILE "
                        "--controller HOST:PORT."
-                     : "Give it to the operator: lockstep -c HOST:PORT --keys "
-                       "FILE COMMAND, or LOCKSTEP_KEYS=FILE.");
+                     : "Give it to the operator: lockstep COMMAND -c HOST:PORT "
+                       "--keys FILE, or LOCKSTEP_KEYS=FILE.");
 }
 
 int keys_command(const struct options *options)
 {
     const struct word_list *words = &options->arguments;
-    const char *directory = options->directory != NULL ? options->directory
-                                                       : KEYS_DIRECTORY;
+    const char *directory =
+        options->directory != NULL ? options->directory : KEYS_DIRECTORY;
 
     if (words->count == 1 && strcmp(words->word[0], "init") == 0)
         return init(options, directory);

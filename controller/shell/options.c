@@ -87,8 +87,7 @@ static int take_directory(struct options *o, const char *value,
     return 0;
 }
 
-static int take_vdbench(struct options *o, const char *value,
-                        struct diag *diag)
+static int take_vdbench(struct options *o, const char *value, struct diag *diag)
 {
     (void)diag;
     o->vdbench = value;
@@ -195,8 +194,10 @@ static int take_machines(struct options *o, const char *value,
 {
     (void)o;
     (void)diag;
-    (void)fprintf(stderr, "note: -m %s has no effect here; workers= in the "
-                          "file sets the number of threads\n", value);
+    (void)fprintf(stderr,
+                  "note: -m %s has no effect here; workers= in the "
+                  "file sets the number of threads\n",
+                  value);
     return 0;
 }
 
@@ -261,7 +262,7 @@ static const struct option_row rows[] = {
     {"-f", "FILE", FILE_COMMANDS, take_file,
      "parameter file; several are read as one"},
     {"-o", "DIR", BIT(COMMAND_RUN), take_directory,
-     "where the results go; must not exist yet"},
+     "where the results go, not there yet; by default lockstep-DATE-TIME"},
     {"-o", "FILE", RENDER_COMMANDS, take_directory,
      "where it goes; by default standard output"},
     {"--csv", NULL, BIT(COMMAND_EXPORT), take_csv,
@@ -320,6 +321,11 @@ static int find_command(const char *word, struct options *o, struct diag *diag)
             return 0;
         }
     }
+    if (word[0] == '-')
+        return diag_set(diag, -EINVAL,
+                        "the command comes first, '%s' behind it: lockstep "
+                        "COMMAND [OPTION...]",
+                        word);
     return diag_set(diag, -EINVAL,
                     "there is no command '%s'; 'lockstep --help' lists them",
                     word);
@@ -486,7 +492,8 @@ void options_help(void)
 
 void options_help_command(enum command_id command)
 {
-    printf("usage: lockstep %s %s\n%s\n\n", commands[command].name,
+    printf("usage: lockstep %s%s%s [OPTION...]\n%s\n\n", commands[command].name,
+           commands[command].arguments[0] != '\0' ? " " : "",
            commands[command].arguments, commands[command].help);
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
         char left[64];

@@ -2,6 +2,7 @@
 #include "controller/shell/query.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "controller/shell/client.h"
@@ -9,44 +10,45 @@
 #include "controller/shell/table.h"
 
 static const struct table_column host_columns[] = {
-    {"host", "name", TABLE_TEXT, 0},
-    {"state", "state", TABLE_TEXT, 0},
-    {"address", "address", TABLE_TEXT, 0},
-    {"drives", "drives", TABLE_NUMBER, 0},
-    {"cpus", "cpus", TABLE_NUMBER, 0},
-    {"memory", "memory_bytes", TABLE_SIZE, 0},
-    {"clock +-us", "clock_uncertainty_us", TABLE_NUMBER, 0},
-    {"campaign", "campaign", TABLE_NUMBER, 0},
-    {"engine", "engine", TABLE_TEXT, 0},
-    {"version", "version", TABLE_TEXT, 0},
-    {"kernel", "kernel", TABLE_TEXT, 0},
+    {"host", "name", TABLE_TEXT, 0, NULL},
+    {"state", "state", TABLE_TEXT, 0, NULL},
+    {"address", "address", TABLE_TEXT, 0, NULL},
+    {"labels", "labels", TABLE_TEXT, 0, "-"},
+    {"drives", "drives", TABLE_NUMBER, 0, NULL},
+    {"cpus", "cpus", TABLE_NUMBER, 0, NULL},
+    {"memory", "memory_bytes", TABLE_SIZE, 0, NULL},
+    {"clock +-us", "clock_uncertainty_us", TABLE_NUMBER, 0, NULL},
+    {"campaign", "campaign", TABLE_NUMBER, 0, "-"},
+    {"engine", "engine", TABLE_TEXT, 0, NULL},
+    {"version", "version", TABLE_TEXT, 0, NULL},
+    {"kernel", "kernel", TABLE_TEXT, 0, NULL},
 };
 
 static const struct table_column drive_columns[] = {
-    {"host", "host", TABLE_TEXT, 0},
-    {"drive", "name", TABLE_TEXT, 0},
-    {"model", "model", TABLE_TEXT, 0},
-    {"serial", "serial", TABLE_TEXT, 0},
-    {"firmware", "firmware", TABLE_TEXT, 0},
-    {"size", "size_bytes", TABLE_SIZE, 0},
-    {"block", "logical_block", TABLE_NUMBER, 0},
-    {"pci", "pci_address", TABLE_TEXT, 0},
-    {"slot", "slot", TABLE_TEXT, 0},
-    {"link", "link_speed", TABLE_TEXT, 0},
-    {"lanes", "link_width", TABLE_NUMBER, 0},
-    {"may write", "offered", TABLE_TEXT, 0},
-    {"used by", "used_by", TABLE_TEXT, 0},
+    {"host", "host", TABLE_TEXT, 0, NULL},
+    {"drive", "name", TABLE_TEXT, 0, NULL},
+    {"model", "model", TABLE_TEXT, 0, NULL},
+    {"serial", "serial", TABLE_TEXT, 0, NULL},
+    {"firmware", "firmware", TABLE_TEXT, 0, NULL},
+    {"size", "size_bytes", TABLE_SIZE, 0, NULL},
+    {"block", "logical_block", TABLE_NUMBER, 0, NULL},
+    {"pci", "pci_address", TABLE_TEXT, 0, NULL},
+    {"slot", "slot", TABLE_TEXT, 0, NULL},
+    {"link", "link_speed", TABLE_TEXT, 0, NULL},
+    {"lanes", "link_width", TABLE_NUMBER, 0, NULL},
+    {"may write", "offered", TABLE_TEXT, 0, NULL},
+    {"used by", "used_by", TABLE_TEXT, 0, "-"},
 };
 
 static const struct table_column campaign_columns[] = {
-    {"campaign", "number", TABLE_NUMBER, 0},
-    {"name", "name", TABLE_TEXT, 0},
-    {"state", "state", TABLE_TEXT, 0},
-    {"verdict", "verdict", TABLE_TEXT, 0},
-    {"done", "phases_done", TABLE_NUMBER, 0},
-    {"of", "phases", TABLE_NUMBER, 0},
-    {"submitted", "submitted", TABLE_TEXT, 0},
-    {"by", "who", TABLE_TEXT, 0},
+    {"campaign", "number", TABLE_NUMBER, 0, NULL},
+    {"name", "name", TABLE_TEXT, 0, NULL},
+    {"state", "state", TABLE_TEXT, 0, NULL},
+    {"verdict", "verdict", TABLE_TEXT, 0, "-"},
+    {"done", "phases_done", TABLE_NUMBER, 0, NULL},
+    {"of", "phases", TABLE_NUMBER, 0, NULL},
+    {"submitted", "submitted", TABLE_TEXT, 0, NULL},
+    {"by", "who", TABLE_TEXT, 0, NULL},
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -89,8 +91,9 @@ static void print_status(const json_t *s)
                (long long)json_integer_value(json_object_get(s, "phases")),
                text_of(s, "run"));
     if (json_is_number(json_object_get(s, "remaining_s")))
-        printf(", %.0f s left",
-               json_number_value(json_object_get(s, "remaining_s")));
+        printf(", %.0f s %s",
+               ceil(json_number_value(json_object_get(s, "remaining_s"))),
+               strcmp(text_of(s, "state"), "queued") == 0 ? "long" : "left");
     if (text_of(s, "verdict")[0] != '\0')
         printf(", %s", text_of(s, "verdict"));
     if (text_of(s, "error")[0] != '\0')
@@ -100,25 +103,31 @@ static void print_status(const json_t *s)
     putchar('\n');
 }
 
-static const struct table_column total_columns[] = {
-    {"", "name", TABLE_TEXT, 0},
-    {"iops", "iops", TABLE_NUMBER, 1},
-    {"MiB/s", "mib_s", TABLE_NUMBER, 2},
-    {"read %", "read_pct", TABLE_NUMBER, 1},
-    {"mean us", "service_us.mean", TABLE_NUMBER, 1},
-    {"p99 us", "service_us.p99", TABLE_NUMBER, 1},
-    {"max us", "service_us.max", TABLE_NUMBER, 1},
-    {"errors", "errors", TABLE_NUMBER, 0},
-};
+#define TOTAL_COLUMNS(first)                                                   \
+    {first, "name", TABLE_TEXT, 0, NULL},                                      \
+        {"iops", "iops", TABLE_NUMBER, 1, "-"},                                \
+        {"MiB/s", "mib_s", TABLE_NUMBER, 2, "-"},                              \
+        {"read %", "read_pct", TABLE_NUMBER, 1, "-"},                          \
+        {"mean ms", "service_us.mean", TABLE_MS, 3, "-"},                      \
+        {"p99 ms", "service_us.p99", TABLE_MS, 3, "-"},                        \
+        {"max ms", "service_us.max", TABLE_MS, 3, "-"},                        \
+    {                                                                          \
+        "errors", "errors", TABLE_NUMBER, 0, "-"                               \
+    }
 
-static void print_scope(const json_t *phase, const char *key)
+static const struct table_column host_totals[] = {TOTAL_COLUMNS("host")};
+static const struct table_column drive_totals[] = {TOTAL_COLUMNS("drive")};
+static const struct table_column workload_totals[] = {
+    TOTAL_COLUMNS("workload")};
+
+static void print_scope(const json_t *phase, const char *key,
+                        const struct table_column *columns)
 {
     const json_t *rows = json_object_get(phase, key);
 
     if (json_array_size(rows) > 1) {
-        printf("  %s:\n", key);
-        table_print(stdout, rows, total_columns,
-                    ARRAY_LENGTH(total_columns));
+        putchar('\n');
+        table_print(stdout, rows, columns, ARRAY_LENGTH(host_totals));
     }
 }
 
@@ -129,9 +138,9 @@ static void print_phase(const json_t *phase)
     printf("\n%s", text_of(phase, "run"));
     if (text_of(phase, "for")[0] != '\0')
         printf(" (%s)", text_of(phase, "for"));
-    printf(": %s",
-           text_of(phase, "verdict")[0] != '\0' ? text_of(phase, "verdict")
-                                                : text_of(phase, "state"));
+    printf(": %s", text_of(phase, "verdict")[0] != '\0'
+                       ? text_of(phase, "verdict")
+                       : text_of(phase, "state"));
     if (text_of(phase, "error")[0] != '\0')
         printf(": %s", text_of(phase, "error"));
     if (json_is_number(json_object_get(total, "iops")))
@@ -141,14 +150,13 @@ static void print_phase(const json_t *phase)
                json_number_value(json_object_get(total, "mib_s")),
                json_number_value(json_object_get(total, "read_pct")),
                json_number_value(json_object_get(total, "queue_depth")),
-               (long long)json_integer_value(
-                   json_object_get(total, "errors")));
+               (long long)json_integer_value(json_object_get(total, "errors")));
     putchar('\n');
     if (json_is_object(total))
         live_latencies(stdout, total);
-    print_scope(phase, "hosts");
-    print_scope(phase, "drives");
-    print_scope(phase, "workloads");
+    print_scope(phase, "hosts", host_totals);
+    print_scope(phase, "drives", drive_totals);
+    print_scope(phase, "workloads", workload_totals);
 }
 
 static void print_show(const json_t *document)
@@ -178,7 +186,11 @@ static void print_document(const struct options *options,
         break;
     case COMMAND_DRIVES:
         print_list(document, "drives", drive_columns,
-                   ARRAY_LENGTH(drive_columns), "no drives");
+                   ARRAY_LENGTH(drive_columns),
+                   options->arguments.count > 0
+                       ? "no drives of a host of this name; 'lockstep hosts' "
+                         "lists the names"
+                       : "no drives");
         break;
     case COMMAND_CAMPAIGNS:
         print_list(document, "campaigns", campaign_columns,
@@ -264,7 +276,6 @@ int query_command(const struct options *options)
     if (r == -EINTR)
         return output_error(options->json, EXIT_INTERRUPTED, "interrupted");
     if (r < 0)
-        return output_error(options->json, EXIT_NO_CONTROLLER, "%s",
-                            diag.text);
+        return output_error(options->json, EXIT_NO_CONTROLLER, "%s", diag.text);
     return print_answer(options, &answer);
 }

@@ -48,6 +48,9 @@ static void print_number(const json_t *value, const struct table_column *column,
 {
     if (column->form == TABLE_SIZE)
         print_size(json_number_value(value), text, size);
+    else if (column->form == TABLE_MS)
+        (void)snprintf(text, size, "%.*f", column->digits,
+                       json_number_value(value) / 1000);
     else if (json_is_integer(value) && column->digits == 0)
         (void)snprintf(text, size, "%" JSON_INTEGER_FORMAT,
                        json_integer_value(value));
@@ -70,7 +73,10 @@ void table_cell(const json_t *row, const struct table_column *column,
     else if (json_is_array(value))
         print_list(value, text, size);
     else
-        (void)snprintf(text, size, "unknown");
+        text[0] = '\0';
+    if (text[0] == '\0')
+        (void)snprintf(text, size, "%s",
+                       column->none != NULL ? column->none : "unknown");
 }
 
 /* Characters, not bytes: bytes that continue a character do not count. */

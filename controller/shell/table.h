@@ -17,6 +17,7 @@ enum table_form {
     TABLE_TEXT,
     TABLE_NUMBER, /* as the document has it, with `digits` decimals */
     TABLE_SIZE,   /* bytes, as 960.2 GB */
+    TABLE_MS,     /* microseconds, shown as milliseconds */
 };
 
 struct table_column {
@@ -24,6 +25,7 @@ struct table_column {
     const char *key; /* of the object; "a.b" goes one deeper */
     enum table_form form;
     int digits;
+    const char *none; /* shown where there is no value; NULL: "unknown" */
 };
 
 void table_print(FILE *out, const json_t *rows,
