@@ -135,7 +135,7 @@ void settings_print_help(FILE *out)
         out,
         "Usage: lockstep-agent [--config=FILE] [OPTION]...\n"
         "Serves a lockstepd: does the I/O of its campaigns on this host.\n\n"
-        "  --config=FILE              instead of " SETTINGS_FILE "\n");
+        "  --config=FILE           instead of " SETTINGS_FILE "\n");
     config_print_help(&table, out);
     (void)fprintf(out, "  --help, --version\n\n"
                        "In the file the same keys are written as 'key = "

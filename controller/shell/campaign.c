@@ -157,9 +157,14 @@ static int make_directory(const struct options *options, char path[PATH_SIZE],
                     strerror(errno));
 }
 
-static size_t host_count(const struct answer *answer)
+/* True once the agent has told what its host is and what drives it has: both
+ * go into the results. */
+static bool host_is_known(const struct answer *answer)
 {
-    return json_array_size(json_object_get(answer->document, "hosts"));
+    const json_t *host =
+        json_array_get(json_object_get(answer->document, "hosts"), 0);
+
+    return json_is_integer(json_object_get(host, "drives"));
 }
 
 /* Asks until the private agent has said hello. */
@@ -172,17 +177,17 @@ static int await_agent(struct follow *follow, struct diag *diag)
         struct body body;
         uint32_t id = client_next_id(follow->client);
         int r = codec_query(id, SHELL_QUERY_HOSTS, NULL, &body);
-        size_t hosts;
+        bool known;
 
         if (r == 0)
             r = client_request(follow->client, id, &body, &answer, diag);
         if (r < 0)
             return r;
-        hosts = host_count(&answer);
+        known = host_is_known(&answer);
         json_decref(answer.document);
         if (follow->left || client_interrupts(follow->client) > 0)
             return diag_set(diag, -EINTR, "interrupted");
-        if (hosts > 0)
+        if (known)
             return 0;
         if (time(NULL) > limit)
             return diag_set(diag, -ETIMEDOUT,
