@@ -14,24 +14,24 @@
 #define RANKS_MAX 10u
 
 static const struct table_column change_columns[] = {
-    {"figure", "figure", TABLE_TEXT, 0},
-    {"base", "base.mean", TABLE_NUMBER, 2},
-    {"runs", "base.runs", TABLE_NUMBER, 0},
-    {"other", "other.mean", TABLE_NUMBER, 2},
-    {"runs", "other.runs", TABLE_NUMBER, 0},
-    {"change %", "change_pct", TABLE_NUMBER, 2},
-    {"p", "p_value", TABLE_NUMBER, 4},
-    {"verdict", "verdict", TABLE_TEXT, 0},
+    {"figure", "figure", TABLE_TEXT, 0, NULL},
+    {"base", "base.mean", TABLE_NUMBER, 2, NULL},
+    {"runs", "base.runs", TABLE_NUMBER, 0, NULL},
+    {"other", "other.mean", TABLE_NUMBER, 2, NULL},
+    {"runs", "other.runs", TABLE_NUMBER, 0, NULL},
+    {"change %", "change_pct", TABLE_NUMBER, 2, NULL},
+    {"p", "p_value", TABLE_NUMBER, 4, NULL},
+    {"verdict", "verdict", TABLE_TEXT, 0, NULL},
 };
 
 static const struct table_column rank_columns[] = {
-    {"rank", "rank", TABLE_NUMBER, 0},
-    {"side", "side", TABLE_TEXT, 0},
-    {"drive", "name", TABLE_TEXT, 0},
-    {"model", "model", TABLE_TEXT, 0},
-    {"iops", "iops", TABLE_NUMBER, 1},
-    {"mean us", "mean_us", TABLE_NUMBER, 1},
-    {"p99 us", "p99_us", TABLE_NUMBER, 1},
+    {"rank", "rank", TABLE_NUMBER, 0, NULL},
+    {"side", "side", TABLE_TEXT, 0, NULL},
+    {"drive", "name", TABLE_TEXT, 0, NULL},
+    {"model", "model", TABLE_TEXT, 0, NULL},
+    {"iops", "iops", TABLE_NUMBER, 1, NULL},
+    {"mean us", "mean_us", TABLE_NUMBER, 1, NULL},
+    {"p99 us", "p99_us", TABLE_NUMBER, 1, NULL},
 };
 
 /* ---- Collecting ------------------------------------------------------------
