@@ -105,6 +105,7 @@ static size_t count_complete(const struct page *page)
 
 static void print_tiles(const struct page *page, FILE *out)
 {
+    size_t hosts = json_array_size(json_object_get(page->head, "hosts"));
     char note[64];
 
     fputs("<section class=\"tiles\">", out);
@@ -114,8 +115,8 @@ static void print_tiles(const struct page *page, FILE *out)
                "\302\265s", true);
     (void)snprintf(note, sizeof(note), "of %zu complete", page->run_count);
     print_count_tile(out, "Runs", count_complete(page), note);
-    (void)snprintf(note, sizeof(note), "on %zu hosts",
-                   json_array_size(json_object_get(page->head, "hosts")));
+    (void)snprintf(note, sizeof(note), "on %zu host%s", hosts,
+                   hosts == 1 ? "" : "s");
     print_count_tile(out, "Drives",
                      json_array_size(json_object_get(page->head, "drives")),
                      note);

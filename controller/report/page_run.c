@@ -100,8 +100,7 @@ static void find_rest(struct page *page, const json_t *phase)
     if (json_is_true(read_path(phase, "total.response_lower_bound")))
         fprintf(page_finding(page, phase),
                 "%lld arrivals that were due had not been issued at the end: "
-                "the load asked for is more than the drives take, and response "
-                "percentiles are lower bounds</li>\n",
+                "the response percentiles are lower bounds</li>\n",
                 (long long)read_count(phase, "total.unissued"));
     if (json_is_true(json_object_get(phase, "overlap_low")))
         fprintf(page_finding(page, phase),

@@ -222,6 +222,47 @@ START_TEST(many_runs_stay_below_five_megabytes)
 }
 END_TEST
 
+START_TEST(two_hundred_runs_of_240_drives)
+{
+    enum { RUNS = 200, DRIVES = 240 };
+    static json_t *phases[RUNS];
+    json_t *intervals = json_array(), *drives = json_array();
+
+    for (int i = 1; i <= 60; i++)
+        json_array_append_new(
+            intervals,
+            parsed_of("{\"interval\":%d,\"kind\":\"measured\",\"spans\":1,"
+                      "\"hosts\":1,\"hosts_expected\":1,\"figures\":{" FIGURES
+                      "}}",
+                      i));
+    for (int i = 0; i < DRIVES; i++) {
+        json_t *drive = parsed_of("{\"name\":\"h1:sd%d\"," FIGURES "}", i);
+
+        json_object_set_new(drive, "iops", json_real(1000 + i));
+        json_array_append_new(drives, drive);
+    }
+    for (int i = 0; i < RUNS; i++) {
+        char run[32];
+
+        (void)snprintf(run, sizeof(run), "rd%d_(%d%%)", i / 10, i % 10 * 10);
+        phases[i] = phase_of(i + 1, run, "\"max\"", "");
+        json_object_set(phases[i], "intervals", intervals);
+        json_object_set(phases[i], "drives", drives);
+    }
+    json_decref(intervals);
+    json_decref(drives);
+    render(head_of("complete", "null", RUNS), phases, RUNS);
+    ck_assert_uint_lt(strlen(text), 5u << 20);
+    if (getenv("PAGE_OUT") != NULL) {
+        FILE *file = fopen(getenv("PAGE_OUT"), "w");
+
+        fputs(text, file);
+        fclose(file);
+    }
+    free(text);
+}
+END_TEST
+
 START_TEST(charts_take_what_is_not_there)
 {
     const double x[] = {NAN, NAN}, y[] = {NAN, INFINITY};
@@ -277,6 +318,7 @@ int main(void)
     tcase_add_test(tests, outliers_are_named);
     tcase_add_test(tests, curves_have_their_points_and_the_rule);
     tcase_add_test(tests, many_runs_stay_below_five_megabytes);
+    tcase_add_test(tests, two_hundred_runs_of_240_drives);
     tcase_add_test(tests, charts_take_what_is_not_there);
     tcase_add_test(tests, ticks);
     suite_add_tcase(suite, tests);
