@@ -1,6 +1,7 @@
 /* private.c - see private.h. */
 #include "controller/shell/private.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -235,19 +236,34 @@ int private_open(const char *directory, struct private_pair **ret_pair,
     return start_pair(directory, NULL, ret_pair, ret_fd, diag);
 }
 
-void private_discard(const char *directory)
+/* What a run puts into its directory before it begins. */
+static bool is_ours(const char *name)
 {
     static const char *const names[] = {
         "lockstep.db",      "lockstep.db-wal", "lockstep.db-shm",
         "lockstep.db.lock", "lockstepd.log",   "lockstep-agent.log",
+        "flatfile.html",    "logfile.html",    "parmfile.html",
+        "summary.html",     "totals.html",
     };
-    char path[PATH_SIZE + 32];
 
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-        (void)snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(directory);
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+void private_discard(const char *directory)
+{
+    DIR *entries = opendir(directory);
+    const struct dirent *entry;
+
+    if (entries == NULL)
+        return;
+    while ((entry = readdir(entries)) != NULL)
+        if (is_ours(entry->d_name))
+            (void)unlinkat(dirfd(entries), entry->d_name, 0);
+    (void)closedir(entries);
+    (void)rmdir(directory); /* not when anything else is there */
 }
 
 static void last_line(const char *path, char *text, size_t size)

@@ -720,6 +720,7 @@ int main(void)
     };
     Suite *suite = suite_create("codec");
     TCase *tcase = tcase_create("codec");
+    tcase_set_timeout(tcase, 60);
     SRunner *runner = srunner_create(suite);
     int failed;
 
