@@ -720,10 +720,10 @@ int main(void)
     };
     Suite *suite = suite_create("codec");
     TCase *tcase = tcase_create("codec");
-    tcase_set_timeout(tcase, 60);
     SRunner *runner = srunner_create(suite);
     int failed;
 
+    tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, arena_begin, arena_end);
     for (size_t i = 0; i < ARRAY_LENGTH(tests); i++)
         tcase_add_test(tcase, tests[i]);
