@@ -71,7 +71,7 @@ class RunDies(unittest.TestCase):
 
     def test_the_agent_is_killed_in_a_pause(self):
         process = self.run_it(2, pause=30)
-        process.wait_for("avg_1-2", 30)
+        process.wait_for("avg_2-2", 30)
         children = self.both(process)
         os.kill(children[1], signal.SIGKILL)
         self.assertEqual(process.wait(45), 1)
