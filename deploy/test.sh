@@ -36,7 +36,9 @@ done
 step "house rules" python3 tests/tidy.py
 step "all tests, asan" tests asan
 step "agent threads, tsan" tests tsan -R '^unit\.agent\.'
-step "simulation and whole programs, release" tests release -L 'sim|integration'
+step "simulation, release" tests release -L sim
+step "programs as shipped, release" tests release \
+    -R '^(integration\.(run|exact)|faults\.lease)$'
 
 python3 tests/skips.py build
 if [ -n "$failed" ]; then
