@@ -223,6 +223,16 @@ static int print_left(const struct follow *f)
     return EXIT_INTERRUPTED;
 }
 
+/* False when the result could not be kept, which is no success. */
+static bool keep_result(const json_t *document, const char *path)
+{
+    if (document == NULL || path == NULL ||
+        json_dump_file(document, path, OUTPUT_JSON) == 0)
+        return true;
+    fprintf(stderr, "lockstep: cannot write '%s': %s\n", path, strerror(errno));
+    return false;
+}
+
 int follow_finish(struct follow *follow, const char *keep)
 {
     enum exit_status status = status_of(follow->live.verdict);
@@ -231,16 +241,14 @@ int follow_finish(struct follow *follow, const char *keep)
     if (!follow->ended)
         return print_left(follow);
     document = follow->json || keep != NULL ? fetch_result(follow) : NULL;
-    if (document != NULL && keep != NULL &&
-        json_dump_file(document, keep, OUTPUT_JSON) < 0)
-        fprintf(stderr, "lockstep: cannot write '%s': %s\n", keep,
-                strerror(errno));
+    if (!keep_result(document, keep) && status == EXIT_COMPLETE)
+        status = EXIT_FAILED;
     if (follow->json)
         return output_document(
             document != NULL ? document : json_object(), status,
-            status != EXIT_COMPLETE ? follow->live.error : NULL);
+            follow->live.error[0] != '\0' ? follow->live.error : NULL);
     json_decref(document);
-    if (status != EXIT_COMPLETE)
+    if (follow->live.error[0] != '\0')
         fprintf(stderr, "lockstep: %s: %s\n", follow->live.verdict,
                 follow->live.error);
     return status;

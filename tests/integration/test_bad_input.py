@@ -2,6 +2,7 @@
 """Hostile and unlucky input: what `lockstep` says to it, and leaves behind."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import unittest
@@ -99,6 +100,20 @@ class BadInput(unittest.TestCase):
                                        timeout=60)
             self.assertEqual(ended.returncode, 1)
             self.assertIn("cannot write the output", ended.stderr)
+
+    def test_a_result_that_cannot_be_kept_is_no_success(self):
+        parm = self.parm(elapsed=4)
+        process = subprocess.Popen(self.run_words(parm), text=True,
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        for line in process.stdout:
+            if "Starting RD=rd1" in line:
+                shutil.rmtree(self.out)
+                break
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn("result.json", errors)
 
     def test_the_end_of_the_reader_ends_the_load(self):
         parm = self.parm(elapsed=60)

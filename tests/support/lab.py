@@ -67,6 +67,7 @@ class Process:
         self.log = pathlib.Path(log)
         self.words = [str(w) for w in words]
         with open(self.log, "ab") as out:
+            self.begin = out.tell()  # an earlier one of the name has said that
             self.popen = subprocess.Popen(self.words, stdout=out, stderr=out,
                                           stdin=subprocess.DEVNULL, **options)
         self.pid = self.popen.pid
@@ -77,7 +78,7 @@ class Process:
     def wait_for(self, pattern, seconds=20):
         """Waits until the program has said it; returns the match."""
         def look():
-            found = re.search(pattern, self.text())
+            found = re.search(pattern, self.text()[self.begin:])
             if not found and self.popen.poll() is not None:
                 raise AssertionError(
                     f"ended with {self.popen.returncode} before that")
