@@ -157,6 +157,8 @@ static void back_cleared(struct conductor *c, uint32_t host)
     part->holds = PLAN_NOWHERE;
     if (part->state == PART_PREPARING)
         order_prepare(c, host); /* the first was for one with full hands */
+    else if (part->state == PART_STOPPING)
+        part_give_up(c, host, "the phase ended before it could begin here");
 }
 
 static void back_other(struct conductor *c, uint32_t host)

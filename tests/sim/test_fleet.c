@@ -316,22 +316,10 @@ static uint32_t seeds_wanted(uint32_t normally)
     return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : normally;
 }
 
-/* Where the histories begin: the same for every ordinary run, so that what one
- * finds, all find; SIM_FIRST=random looks elsewhere each time. */
-static uint64_t first_seed(void)
-{
-    const char *text = getenv("SIM_FIRST");
-
-    if (text == NULL || getenv("TEST_SEED") != NULL ||
-        strcmp(text, "random") == 0)
-        return suite_seed();
-    return strtoull(text, NULL, 10);
-}
-
 static void expect(enum lab_mood mood, uint32_t seeds, enum lab_verdict one,
                    enum lab_verdict other)
 {
-    uint64_t seed = first_seed();
+    uint64_t seed = suite_seed();
     const char *directory = suite_memory_directory();
 
     for (uint32_t i = 0; i < seeds_wanted(seeds); i++) {
@@ -376,7 +364,7 @@ END_TEST
 
 START_TEST(rough_campaigns_end_and_say_what_happened)
 {
-    uint64_t seed = first_seed();
+    uint64_t seed = suite_seed();
     const char *directory = suite_memory_directory();
     uint32_t verdicts[LAB_VERDICTS] = {0};
     uint32_t seeds = seeds_wanted(60);
