@@ -522,6 +522,31 @@ START_TEST(host_back_without_its_work_is_given_up)
 }
 END_TEST
 
+/* Its hands are full of the phase before, so it never got its Prepare, and has
+ * nothing to finish when the phase ends without it. */
+START_TEST(host_back_with_an_earlier_phase_does_not_hold_the_end)
+{
+    struct conduct_finish finish = {
+        .outcome = CONDUCT_OUTCOME_COMPLETE, .reason = "", .intervals = 10};
+
+    begin(2, 2);
+    all_running();
+    all_complete();
+    wait_for(NS_PER_S);
+    ck_assert_int_eq(state(), CONDUCT_PREPARING);
+    ck_assert_uint_eq(conductor_phase(c)->number, 1);
+    down(0);
+    up(0, CONDUCT_HELD_HOLDING, 0);
+    conductor_refused(c, now, 1, 1, "sd1", "no such drive");
+    take();
+    conductor_finished(c, now, 0, 0, &finish);
+    take();
+    wait_for(600 * NS_PER_S);
+    ck_assert_ptr_nonnull(find(CONDUCT_CAMPAIGN_ENDED, 0));
+    ck_assert_int_eq(find(CONDUCT_CAMPAIGN_ENDED, 0)->verdict, CONDUCT_FAILED);
+}
+END_TEST
+
 START_TEST(orders_that_were_lost_are_repeated)
 {
     begin(2, 1);
@@ -832,6 +857,8 @@ int main(void)
     tcase_add_test(tests, case_C04_lost_host_degrades_and_the_others_go_on);
     tcase_add_test(tests, host_back_inside_its_lease_costs_nothing);
     tcase_add_test(tests, host_back_without_its_work_is_given_up);
+    tcase_add_test(tests,
+                   host_back_with_an_earlier_phase_does_not_hold_the_end);
     tcase_add_test(tests, orders_that_were_lost_are_repeated);
     tcase_add_test(tests, nobody_goes_while_one_that_armed_is_not_connected);
     tcase_add_test(tests, all_lost_is_failed);
