@@ -58,11 +58,12 @@ static void back_starting(struct conductor *c, uint32_t host)
 static void back_early(struct conductor *c, uint32_t host)
 {
     const struct conduct_phase *phase = &c->phase;
-    uint64_t last_ns = phase->start_ns + c->stop_after * phase->interval_ns;
+    uint64_t edge_ns =
+        phase->start_ns + (c->stop_after + 1) * phase->interval_ns;
 
     if (c->ending != ENDING_EARLY)
         return;
-    if (c->now_ns + barrier_round_trip_ns(c) < last_ns)
+    if (c->now_ns + barrier_round_trip_ns(c) < edge_ns)
         order_stop_after(c, host);
     else
         order_abort(c, host, "the phase is over");

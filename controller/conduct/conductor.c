@@ -393,12 +393,13 @@ void conductor_stop(struct conductor *c, uint64_t now_ns, const char *who)
     course_step(c);
 }
 
-/* The first interval that has not begun when the order arrives. */
-static uint64_t interval_to_come(const struct conductor *c)
+/* The interval that is going on when the order has arrived: its edge is the
+ * first that all can still end at. */
+static uint64_t interval_at_hand(const struct conductor *c)
 {
     uint64_t room = 50 * NS_PER_MS + 2 * barrier_round_trip_ns(c);
 
-    return (c->now_ns + room - c->phase.start_ns) / c->phase.interval_ns + 1;
+    return (c->now_ns + room - c->phase.start_ns) / c->phase.interval_ns;
 }
 
 void conductor_end_phase(struct conductor *c, uint64_t now_ns,
@@ -411,7 +412,7 @@ void conductor_end_phase(struct conductor *c, uint64_t now_ns,
         c->ending != ENDING_NONE)
         return;
 
-    uint64_t last = interval_to_come(c);
+    uint64_t last = interval_at_hand(c);
     uint64_t end_ns = phase->start_ns + (last + 1) * phase->interval_ns;
 
     if (phase->end_ns != 0 && end_ns >= phase->end_ns)

@@ -185,6 +185,11 @@ int apply_steps(struct reading *reading, struct definition_rd *rd) MUST_CHECK;
 int check_transfer(struct reading *reading, const struct parameter *parameter,
                    const struct number *number);
 
+/* compression=: per cent that are left, as a ratio of three decimals. */
+int check_compression(struct reading *reading,
+                      const struct parameter *parameter,
+                      const struct number *number, double *ret_ratio);
+
 /* 0 .. 100. */
 int check_percentage(struct reading *reading, const struct parameter *parameter,
                      const struct number *number);

@@ -34,7 +34,21 @@ APPLY(apply_compratio)
     return 0;
 }
 
-/* The old form: so many per cent go away. */
+/* The old form: so many per cent are left. */
+int check_compression(struct reading *reading,
+                      const struct parameter *parameter,
+                      const struct number *number, double *ret_ratio)
+{
+    if (number->value < 100 / COMPRESSION_MAX || number->value > 100)
+        return value_error(reading, parameter, number->token,
+                           "%s=%s is not a percentage from %g to 100 that is "
+                           "left of the data",
+                           parameter->kind->name, number->token->text,
+                           100 / COMPRESSION_MAX);
+    *ret_ratio = round(100 / number->value * 1000) / 1000;
+    return 0;
+}
+
 APPLY(apply_compression)
 {
     struct definition_general *general = definition;
@@ -43,12 +57,8 @@ APPLY(apply_compression)
 
     if (err < 0)
         return err;
-    if (number.value < 0 || number.value > 96)
-        return value_error(reading, parameter, number.token,
-                           "compression=%s is not a percentage from 0 to 96",
-                           number.token->text);
-    general->compression = 100 / (100 - number.value);
-    return 0;
+    return check_compression(reading, parameter, &number,
+                             &general->compression);
 }
 
 static int dedup_ratio(struct reading *reading, struct definition_dedup *dedup,

@@ -20,6 +20,7 @@ void apply_defaults(struct building *building)
     static const struct definition_size size = {4096, 100};
 
     building->general.compression = 1;
+    building->general.max_errors = 50;
     building->sd_default.sd.threads = 8;
     building->sd_default.sd.hit_area = 1u << 20;
     building->wd_default.name = "default";
@@ -377,7 +378,7 @@ static enum definition_loop_kind loop_kind(const struct parameter *parameter)
     for (int i = 0; i < LOOP_KINDS; i++)
         if (strcmp(name, names[i]) == 0)
             return (enum definition_loop_kind)i;
-    return LOOP_KINDS; /* the table names nothing else */
+    return LOOP_COMPRATIO; /* compression= is the same in per cent */
 }
 
 /* (4k,50,8k,50) is a mix on wd=, but four runs on rd=. */
@@ -497,10 +498,13 @@ APPLY(apply_rd_loop)
     if (values == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < loop.count; i++) {
-        err = check_loop_value(reading, parameter, loop.kind, &numbers[i]);
+        values[i] = numbers[i].value;
+        err =
+            strstr(parameter->kind->name, "compression") != NULL
+                ? check_compression(reading, parameter, &numbers[i], &values[i])
+                : check_loop_value(reading, parameter, loop.kind, &numbers[i]);
         if (err < 0)
             return err;
-        values[i] = numbers[i].value;
         if (loop.kind == LOOP_THREADS)
             values[i] = trunc(values[i]);
     }

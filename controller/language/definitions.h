@@ -259,7 +259,7 @@ struct definition_general {
     bool format_sds;
     bool concatenate;
     struct language_place concatenate_place;
-    uint64_t max_errors; /* 0: none */
+    uint64_t max_errors; /* of a run */
     uint64_t max_errors_span_ns;
     uint32_t workers;
     enum definition_require require;

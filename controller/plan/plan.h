@@ -285,7 +285,7 @@ struct plan {
     uint32_t distinct_runs;      /* those behind are the same again (loop=) */
     uint32_t workers;            /* workers=; 0: as agents are configured */
     bool format_files;           /* formatsds=yes: fill files that are there */
-    uint64_t max_errors;         /* data_errors=; 0: none */
+    uint64_t max_errors;         /* data_errors=, of a run; 0: no limit */
     uint64_t max_errors_span_ns; /* within so long; 0: altogether */
     enum plan_require require;   /* hosts that must take part in a run */
     double require_value;

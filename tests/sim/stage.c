@@ -46,8 +46,9 @@ static uint64_t rows_due(const struct rows *rows)
  * its own word that this was all. */
 static bool is_whole(const struct stage *s, const struct rows *rows)
 {
-    bool enough = rows->complete || (s->stop_after != 0 && !rows->stuck &&
-                                     rows->drain_row > s->stop_after + 1);
+    bool enough =
+        rows->complete || (s->stop_after != UINT64_MAX && !rows->stuck &&
+                           rows->drain_row > s->stop_after + 1);
 
     return rows->finished && enough && rows->next >= rows_due(rows) &&
            rows->drain_row > 0;
@@ -90,7 +91,7 @@ static void check_sums(struct stage *s, uint32_t phase)
         }
         REQUIRE(&s->world, rows_due(rows) == truth->rows);
         REQUIRE(&s->world, ios == truth->ios);
-        REQUIRE(&s->world, truth->complete || s->stop_after != 0);
+        REQUIRE(&s->world, truth->complete || s->stop_after != UINT64_MAX);
     }
 }
 
@@ -162,7 +163,7 @@ static void forget_phase(struct stage *s)
 {
     s->start_ns = 0;
     s->uncertainty_ns = 0;
-    s->stop_after = 0;
+    s->stop_after = UINT64_MAX;
     for (uint32_t i = 0; i < s->hosts; i++) {
         s->sessions[i].armed_for = 0;
         s->sessions[i].started_for = 0;

@@ -62,7 +62,7 @@ struct stage {
     uint64_t tick_ns;  /* the next one put down */
     bool stopped;
     uint64_t stopped_ns;
-    uint64_t stop_after; /* 0: the phase was not ended early */
+    uint64_t stop_after; /* UINT64_MAX: the phase was not ended early */
     bool failing_total;
     bool over;
     uint32_t phases_ended;

@@ -139,7 +139,7 @@ static void results_end(void *context, uint64_t token)
         return;
     conductor_end_phase(s->conductor, world_now(&s->world), CONDUCT_COMPLETE,
                         "maxdata");
-    if (phase->state == CONDUCT_RUNNING && s->stop_after == 0)
+    if (phase->state == CONDUCT_RUNNING && s->stop_after == UINT64_MAX)
         s->stop_after =
             (phase->end_ns - phase->start_ns) / phase->interval_ns - 1;
     stage_carry_out(s);

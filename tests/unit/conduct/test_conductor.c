@@ -745,18 +745,33 @@ START_TEST(phase_that_has_what_it_wants_ends_everywhere_with_one_interval)
     forget();
     conductor_end_phase(c, now, CONDUCT_COMPLETE, "maxdata");
     take();
-    /* The fifth begins in 10 ms, too soon for everybody to hear of it. */
-    ck_assert_uint_eq(find(CONDUCT_DO_STOP_AFTER, 0)->interval, 6);
-    ck_assert_uint_eq(find(CONDUCT_DO_STOP_AFTER, 1)->interval, 6);
+    /* The fourth ends in 10 ms, too soon for everybody to hear of it. */
+    ck_assert_uint_eq(find(CONDUCT_DO_STOP_AFTER, 0)->interval, 5);
+    ck_assert_uint_eq(find(CONDUCT_DO_STOP_AFTER, 1)->interval, 5);
     wait_until(conductor_phase(c)->end_ns + NS_PER_MS);
     ck_assert_uint_eq(conductor_phase(c)->end_ns,
-                      conductor_phase(c)->start_ns + 7 * NS_PER_S);
+                      conductor_phase(c)->start_ns + 6 * NS_PER_S);
     for (uint32_t i = 0; i < 2; i++) {
-        stored(i, 8);
-        finished(i, CONDUCT_OUTCOME_COMPLETE, 7);
+        stored(i, 7);
+        finished(i, CONDUCT_OUTCOME_COMPLETE, 6);
     }
     ck_assert_int_eq(phase_ended()->verdict, CONDUCT_COMPLETE);
     ck_assert_uint_eq(conductor_phase(c)->number, 1);
+}
+END_TEST
+
+START_TEST(phase_ends_with_the_interval_that_goes_on_where_there_is_time)
+{
+    begin(2, 2);
+    all_running();
+    wait_for(4 * NS_PER_S + 20 * NS_PER_MS);
+    forget();
+    conductor_end_phase(c, now, CONDUCT_COMPLETE, "maxdata");
+    take();
+    ck_assert_uint_eq(find(CONDUCT_DO_STOP_AFTER, 0)->interval, 4);
+    ck_assert_uint_eq(find(CONDUCT_DO_STOP_AFTER, 1)->interval, 4);
+    ck_assert_uint_eq(conductor_phase(c)->end_ns,
+                      conductor_phase(c)->start_ns + 5 * NS_PER_S);
 }
 END_TEST
 
@@ -873,6 +888,8 @@ int main(void)
     tcase_add_test(tests, case_R02_operator_stops_everything);
     tcase_add_test(
         tests, phase_that_has_what_it_wants_ends_everywhere_with_one_interval);
+    tcase_add_test(
+        tests, phase_ends_with_the_interval_that_goes_on_where_there_is_time);
     tcase_add_test(tests, errors_fail_a_phase_but_not_those_after_it);
     tcase_add_test(tests, store_that_fails_ends_the_campaign);
     tcase_add_test(tests, points_take_their_share_of_the_measured_maximum);

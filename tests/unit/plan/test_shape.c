@@ -103,6 +103,27 @@ START_TEST(loops_over_hits_change_workload_and_area)
 }
 END_TEST
 
+/* The old form says what is left; general and on rd= alike, once is enough. */
+START_TEST(compression_is_what_is_left_in_per_cent)
+{
+    const struct plan_run *runs;
+    struct parm parm;
+
+    place_one(&parm, "compression=80\nsd=s,lun=/dev/x\nwd=w,sd=s\n"
+                     "rd=r,wd=w,iorate=max\n"
+                     "rd=f,wd=w,iorate=max,forcompression=(100,30,25)\n"
+                     "rd=l,wd=w,iorate=max,compratio=2,compression=50\n");
+    runs = parm.plan->runs;
+    ck_assert_uint_eq(parm.plan->run_count, 5);
+    ck_assert(runs[0].compression == 1.25);
+    ck_assert(runs[1].compression == 1 && runs[2].compression == 3.333 &&
+              runs[3].compression == 4);
+    ck_assert_str_eq(runs[3].for_text, "comp=4");
+    ck_assert(runs[4].compression == 2);
+    parm_done(&parm);
+}
+END_TEST
+
 /* 100 and 300 MiB: a band over 10 .. 50 % of all is MiB 40 .. 200. */
 START_TEST(hotband_takes_all_sds_as_one)
 {
@@ -327,6 +348,7 @@ int main(void)
     tcase_add_test(cases, offset_moves_the_region);
     tcase_add_test(cases, hitarea_is_in_whole_transfers);
     tcase_add_test(cases, loops_over_hits_change_workload_and_area);
+    tcase_add_test(cases, compression_is_what_is_left_in_per_cent);
     tcase_add_test(cases, hotband_takes_all_sds_as_one);
     tcase_add_test(cases, what_lies_outside_a_band_is_idle);
     tcase_add_test(cases, concatenated_sds_share_by_size);
