@@ -40,19 +40,40 @@ static void lay_positions(struct access *access)
     }
 }
 
-static void lay_sizes(struct access *access,
+/* All pairs of an operation and a size, each with its share. */
+static void lay_kinds(struct access *access,
                       const struct job_workload *workload)
 {
-    double below = 0;
+    double ops[JOB_OPS] = {
+        [JOB_READ] = fmax(workload->read_percent, 0),
+        [JOB_WRITE] = fmax(100 - workload->read_percent, 0),
+    };
+    double weights[JOB_SIZES_MAX * JOB_OPS];
+    uint32_t count = 0;
 
-    access->size = workload->sizes[0].bytes;
-    access->mixed_sizes = workload->size_count > 1;
-    access->size_count = workload->size_count;
-    for (uint32_t i = 0; i < workload->size_count; i++) {
-        below += workload->sizes[i].percent;
-        access->sizes[i] = workload->sizes[i].bytes;
-        access->size_below[i] = access_threshold(below);
-    }
+    for (uint32_t i = 0; i < workload->size_count; i++)
+        for (int op = 0; op < JOB_OPS; op++) {
+            if (ops[op] <= 0)
+                continue;
+            access->kinds[count] = (struct access_kind){
+                .length = workload->sizes[i].bytes,
+                .op = (enum engine_op)op,
+            };
+            weights[count++] = workload->sizes[i].percent * ops[op];
+        }
+    for (int op = 0; op < JOB_OPS; op++)
+        access->does[op] = ops[op] > 0;
+    access->kind_count = count;
+    access->mixed = count > 1;
+    choice_lay(&access->kind_guide, access->kind_upto, weights, count);
+}
+
+/* A fill writes pieces of one size. */
+static void lay_fill(struct access *access)
+{
+    access->kinds[0] = (struct access_kind){access->grain, ENGINE_WRITE};
+    access->kind_count = 1;
+    access->does[JOB_WRITE] = true;
 }
 
 void access_init(struct access *access, const struct job_workload *workload,
@@ -61,34 +82,28 @@ void access_init(struct access *access, const struct job_workload *workload,
     assert(low < high && workload->size_count > 0);
     *access = (struct access){
         .mode = mode_of(workload, kind),
-        .mixed_ops = kind == JOB_MEASURE && workload->read_percent > 0 &&
-                     workload->read_percent < 100,
         .ends = workload->end_at_eof || kind == JOB_FILL,
-        .op = kind == JOB_FILL || workload->read_percent <= 0 ? ENGINE_WRITE
-                                                              : ENGINE_READ,
         .grain = job_xfer_max(workload),
         .low = low,
         .high = high,
         .cursor = low,
-        .read_below = access_threshold(workload->read_percent),
         .seek_below = access_threshold(workload->seek_percent),
     };
-    lay_sizes(access, workload);
-    if (kind == JOB_FILL) {
-        access->size = access->grain;
-        access->mixed_sizes = false;
-    }
+    if (kind == JOB_FILL)
+        lay_fill(access);
+    else
+        lay_kinds(access, workload);
     lay_positions(access);
     assert(kind == JOB_FILL || access->first + access->grain <= high);
 }
 
 uint32_t access_size_max(const struct access *access)
 {
-    uint32_t max = access->mixed_sizes ? 0 : access->size;
+    uint32_t max = 0;
 
-    for (uint32_t i = 0; access->mixed_sizes && i < access->size_count; i++)
-        if (access->sizes[i] > max)
-            max = access->sizes[i];
+    for (uint32_t i = 0; i < access->kind_count; i++)
+        if (access->kinds[i].length > max)
+            max = access->kinds[i].length;
     return max;
 }
 

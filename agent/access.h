@@ -11,13 +11,17 @@
  *
  * What is less common (see struct access_shape) is drawn out of line.
  *
- * Shares are exact to 2^-64: a draw of 64 bits is compared with a threshold.
+ * Operation and size are one choice (choice.h) among all pairs of them.  One
+ * random word does for a random I/O: its product with the number of positions
+ * gives the position, and what is left over is as good as a second word, to
+ * 2^-64 times that number.  All other shares are exact to 2^-53.
  *
  * Threads: one owner.  Memory: by value.
  */
 #ifndef AGENT_ACCESS_H
 #define AGENT_ACCESS_H
 
+#include "agent/choice.h"
 #include "agent/draw.h"
 #include "agent/engine.h"
 #include "agent/job.h"
@@ -71,24 +75,28 @@ struct access_shape {
     uint64_t at[JOB_STREAMS_MAX]; /* UINT64_MAX: has come to its end */
 };
 
+/* What an I/O can be, apart from its place. */
+struct access_kind {
+    uint32_t length;
+    enum engine_op op;
+};
+
 struct access {
     enum access_mode mode;
-    bool mixed_ops;
-    bool mixed_sizes;
+    bool mixed; /* several kinds; otherwise there is kinds[0] alone */
     bool ends;  /* at `high`, instead of wrapping */
-    uint8_t op; /* when not mixed_ops */
+    bool does[JOB_OPS];
     uint32_t grain;
-    uint32_t size;      /* when not mixed_sizes */
     uint64_t first;     /* lowest random position, in bytes */
     uint64_t positions; /* how many random positions there are */
     uint64_t low;
     uint64_t high;
     uint64_t cursor; /* where the next sequential I/O begins */
-    uint64_t read_below;
     uint64_t seek_below;
-    uint64_t size_below[JOB_SIZES_MAX]; /* the last is never asked */
-    uint32_t sizes[JOB_SIZES_MAX];
-    uint32_t size_count;
+    uint32_t kind_count;
+    struct access_kind kinds[JOB_SIZES_MAX * JOB_OPS];
+    uint64_t kind_upto[JOB_SIZES_MAX * JOB_OPS];
+    struct choice_guide kind_guide;
     struct access_shape shape; /* ACCESS_SHAPED only */
 };
 
@@ -113,16 +121,15 @@ bool access_shaped_(struct access *access, struct draw *draw,
 bool access_follow_(struct access *access, struct draw *draw,
                     struct engine_io *io);
 
-static inline uint32_t access_size_(const struct access *access,
-                                    struct draw *draw)
+static inline void access_kind_(const struct access *access, uint64_t word,
+                                struct engine_io *io)
 {
-    uint64_t word = draw_next(draw);
-    uint32_t last = access->size_count - 1;
-    uint32_t i = 0;
+    const struct access_kind *kind = access->kinds;
 
-    while (i < last && word >= access->size_below[i])
-        i++;
-    return access->sizes[i];
+    if (access->mixed)
+        kind += choice_take(&access->kind_guide, access->kind_upto, word);
+    io->op = (uint8_t)kind->op;
+    io->length = kind->length;
 }
 
 /* A random position of the region. */
@@ -139,21 +146,22 @@ static inline uint64_t access_position(const struct access *access,
 static inline bool access_draw(struct access *access, struct draw *draw,
                                struct engine_io *io)
 {
-    io->op = access->op;
-    if (access->mixed_ops && draw_next(draw) >= access->read_below)
-        io->op = ENGINE_WRITE;
-    io->length =
-        access->mixed_sizes ? access_size_(access, draw) : access->size;
-    if (access->mode != ACCESS_RANDOM)
+    u128 product;
+
+    if (access->mode != ACCESS_RANDOM) {
+        access_kind_(access, access->mixed ? draw_next(draw) : 0, io);
         return access_follow_(access, draw, io);
-    io->offset = access_position(access, draw);
+    }
+    product = (u128)draw_next(draw) * access->positions;
+    io->offset = access->first + (uint64_t)(product >> 64) * access->grain;
+    access_kind_(access, (uint64_t)product, io);
     return true;
 }
 
 /* Whether the cell ever does `op`. */
 static inline bool access_does(const struct access *access, enum engine_op op)
 {
-    return access->mixed_ops || access->op == op;
+    return access->does[op];
 }
 
 /* A share in per cent as a threshold for 64 random bits; 100 is not one. */

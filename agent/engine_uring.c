@@ -47,6 +47,8 @@ struct uring {
     unsigned enter_flags;
     int enter_fd;
     unsigned cq_seen;                          /* completions given out */
+    struct __kernel_timespec limit;            /* of a wait */
+    struct io_uring_getevents_arg arg;         /* that points to it */
     struct sqe_head head[ENGINE_FILES_MAX][4]; /* by file and operation */
 };
 
@@ -117,27 +119,39 @@ static inline unsigned fill(struct uring *u, const uint32_t *slots,
     return tail - head;
 }
 
-static int enter(struct uring *u, unsigned to_submit, uint64_t wait_ns)
+static inline int enter(struct uring *u, unsigned to_submit, uint64_t wait_ns)
 {
+    u->limit.tv_sec = 0;
+    u->limit.tv_nsec = (long long)wait_ns;
     /* Callers wait in slices, so that the divisions hardly ever are. */
-    bool slice = wait_ns < NS_PER_S;
-    struct __kernel_timespec limit = {
-        .tv_sec = slice ? 0 : (int64_t)(wait_ns / NS_PER_S),
-        .tv_nsec = (long long)(slice ? wait_ns : wait_ns % NS_PER_S),
-    };
-    struct io_uring_getevents_arg arg = {
-        .sigmask_sz = _NSIG / 8,
-        .ts = (uint64_t)(uintptr_t)&limit,
-    };
-
+    if (__builtin_expect(wait_ns >= NS_PER_S, 0)) {
+        u->limit.tv_sec = (int64_t)(wait_ns / NS_PER_S);
+        u->limit.tv_nsec = (long long)(wait_ns % NS_PER_S);
+    }
     return io_uring_enter2((unsigned)u->enter_fd, to_submit, wait_ns > 0,
-                           u->enter_flags, (sigset_t *)&arg, sizeof(arg));
+                           u->enter_flags, (sigset_t *)&u->arg, sizeof(u->arg));
 }
 
 /* Release: what was given out has been read before the kernel reuses it. */
 static inline void release_seen(struct uring *u)
 {
     io_uring_smp_store_release(u->ring.cq.khead, u->cq_seen);
+}
+
+/* What an enter came back with instead of a number. */
+static __attribute__((noinline)) int bear(struct uring *u, int err,
+                                          uint64_t wait_ns)
+{
+    int r;
+
+    if (err == -ETIME || err == -EINTR)
+        return 0;
+    if (err != -EAGAIN && err != -EBUSY && err != -ENOMEM)
+        return err;
+    u->engine.refused++;
+    /* The kernel is short of something: let completions make room. */
+    r = enter(u, 0, wait_ns < PUT_OFF_NS ? wait_ns : PUT_OFF_NS);
+    return r == -EBADF || r == -EINVAL || r == -EFAULT ? r : 0;
 }
 
 static int uring_submit(struct engine *engine, const uint32_t *slots,
@@ -150,14 +164,7 @@ static int uring_submit(struct engine *engine, const uint32_t *slots,
     (void)now_ns;
     release_seen(u);
     r = enter(u, waiting, wait_ns);
-    if (r >= 0 || r == -ETIME || r == -EINTR)
-        return 0;
-    if (r != -EAGAIN && r != -EBUSY && r != -ENOMEM)
-        return r;
-    engine->refused++;
-    /* The kernel is short of something: let completions make room. */
-    r = enter(u, 0, wait_ns < PUT_OFF_NS ? wait_ns : PUT_OFF_NS);
-    return r == -EBADF || r == -EINVAL || r == -EFAULT ? r : 0;
+    return __builtin_expect(r >= 0, 1) ? 0 : bear(u, r, wait_ns);
 }
 
 /* Gives out what lies in one piece; the kernel gets the room back with the next
@@ -173,7 +180,6 @@ static uint32_t uring_reap(struct engine *engine, uint64_t now_ns,
     unsigned piece = cq->ring_entries - (head & cq->ring_mask);
     unsigned count = ready < piece ? ready : piece;
 
-    release_seen(u);
     u->cq_seen = head + count;
     *ret_done = (const struct engine_done *)&cq->cqes[head & cq->ring_mask];
     *ret_at_ns = now_ns;
@@ -304,6 +310,10 @@ int engine_uring_open(const void *context, const struct engine_setup *setup,
     u->engine.ops = &uring_ops;
     u->io = setup->io;
     u->io_stride = setup->io_stride;
+    u->arg = (struct io_uring_getevents_arg){
+        .sigmask_sz = _NSIG / 8,
+        .ts = (uint64_t)(uintptr_t)&u->limit,
+    };
     r = make_ring(u, setup->slot_count);
     if (r < 0) {
         free(u);

@@ -12,6 +12,7 @@
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define INLINE      static inline __attribute__((always_inline))
+#define COLD        __attribute__((noinline))
 
 /* After so many completions the clock is read again before submitting, so that
  * the time we spent on them is not taken for the drive's. */
@@ -32,23 +33,12 @@ void worker_release(struct worker *w, uint32_t slot)
     }
 }
 
-/* What completing needs, out of reach of the stores it makes: kept in
- * registers. */
-struct reaping {
-    struct slot *slots;
-    struct tally *tallies;
-    uint32_t *freed;
-    uint32_t freed_mask;
-    uint32_t freed_tail;
-    bool has_open;
-    bool has_failures;
-};
-
-INLINE void complete(struct worker *w, struct reaping *r, uint32_t index,
-                     int32_t result, uint64_t at_ns)
+/* `plain`: the worker has closed cells only. */
+INLINE void complete(struct worker *w, uint32_t index, int32_t result,
+                     uint64_t at_ns, bool plain)
 {
-    struct slot *slot = &r->slots[index];
-    struct tally *tally = &r->tallies[slot->tally];
+    struct slot *slot = &w->slots[index];
+    struct tally *tally = &w->bank->tallies[slot->tally];
 
     if (UNLIKELY(result != (int32_t)slot->io.length)) {
         worker_fail(w, index, result, at_ns);
@@ -56,51 +46,62 @@ INLINE void complete(struct worker *w, struct reaping *r, uint32_t index,
     }
     tally->bytes += slot->io.length;
     histogram_record(tally->service, at_ns - slot->submitted_ns);
-    if (tally->response != NULL)
+    if (!plain && tally->response != NULL)
         histogram_record(tally->response, at_ns - slot->intended_ns);
     slot->submitted_ns = 0;
-    if (UNLIKELY(r->has_failures))
-        w->targets[slot->io.file].failures = 0;
-    if (r->has_open)
-        worker_release(w, index);
+    if (UNLIKELY(w->failing > 0))
+        worker_recover(w, slot->io.file);
+    if (plain)
+        w->freed[w->freed_tail++ & w->freed_mask] = index;
     else
-        r->freed[r->freed_tail++ & r->freed_mask] = index;
+        worker_release(w, index);
 }
 
-INLINE void complete_all(struct worker *w, const struct engine_done *done,
+INLINE void complete_plain(struct worker *w, const struct engine_done *done,
+                           uint32_t count, uint64_t at_ns)
+{
+    for (uint32_t i = 0; i < count; i++)
+        complete(w, (uint32_t)done[i].slot, done[i].result, at_ns, true);
+}
+
+static void complete_any(struct worker *w, const struct engine_done *done,
                          uint32_t count, uint64_t at_ns)
 {
-    struct reaping r = {
-        .slots = w->slots,
-        .tallies = w->bank->tallies,
-        .freed = w->freed,
-        .freed_mask = w->freed_mask,
-        .freed_tail = w->freed_tail,
-        .has_open = w->has_open,
-        .has_failures = w->has_failures,
-    };
-
     for (uint32_t i = 0; i < count; i++)
-        complete(w, &r, (uint32_t)done[i].slot, done[i].result, at_ns);
-    if (!r.has_open)
-        w->freed_tail = r.freed_tail;
+        complete(w, (uint32_t)done[i].slot, done[i].result, at_ns, false);
 }
 
-static uint32_t reap(struct worker *w, uint64_t now_ns)
+/* Takes those of one time. */
+INLINE uint32_t reap_once(struct worker *w, uint64_t now_ns)
 {
-    const struct engine_done *done;
+    uint32_t count =
+        w->engine->ops->reap(w->engine, now_ns, &w->done, &w->done_ns);
+
+    assert(count <= w->in_flight);
+    w->in_flight -= count;
+    if (LIKELY(w->plain))
+        complete_plain(w, w->done, count, w->done_ns);
+    else
+        complete_any(w, w->done, count, w->done_ns);
+    return count;
+}
+
+static COLD uint32_t reap_constructed(struct worker *w, uint64_t now_ns)
+{
     uint32_t total = 0;
-    uint64_t at_ns;
     uint32_t count;
 
     do {
-        count = w->engine->ops->reap(w->engine, now_ns, &done, &at_ns);
-        complete_all(w, done, count, at_ns);
+        count = reap_once(w, now_ns);
         total += count;
-    } while (count > 0 && w->engine->constructed);
-    assert(total <= w->in_flight);
-    w->in_flight -= total;
+    } while (count > 0);
     return total;
+}
+
+INLINE uint32_t reap(struct worker *w, uint64_t now_ns)
+{
+    return LIKELY(!w->engine->constructed) ? reap_once(w, now_ns)
+                                           : reap_constructed(w, now_ns);
 }
 
 /* The same bytes for the same place: the window begins where a unit does. */
@@ -154,12 +155,9 @@ INLINE bool prepare(struct worker *w, struct slot *slot,
 INLINE struct worker_cell *choose(struct worker *w,
                                   const struct worker_target *t)
 {
-    uint64_t word = draw_next(&w->draw);
-    uint32_t last = t->closed_count - 1;
-    uint32_t i = 0;
+    uint32_t i =
+        choice_take(t->closed_guide, t->closed_upto, draw_next(&w->draw));
 
-    while (i < last && word >= t->closed_below[i])
-        i++;
     return &w->cells[t->closed[i]];
 }
 
@@ -182,20 +180,14 @@ INLINE bool prepare_closed(struct worker *w, struct slot *slot, uint64_t now_ns)
     }
 }
 
-static uint32_t fill_closed(struct worker *w, uint64_t now_ns, uint32_t count)
+INLINE uint32_t fill_closed(struct worker *w, uint64_t now_ns, uint32_t count)
 {
-    uint32_t head = w->freed_head;
-    uint32_t tail = w->freed_tail;
-    uint32_t *batch = w->batch;
-    uint32_t max = w->batch_max;
-
-    while (head != tail && count < max) {
-        uint32_t index = w->freed[head++ & w->freed_mask];
+    while (w->freed_head != w->freed_tail && count < w->batch_max) {
+        uint32_t index = w->freed[w->freed_head++ & w->freed_mask];
 
         if (LIKELY(prepare_closed(w, &w->slots[index], now_ns)))
-            batch[count++] = index;
+            w->batch[count++] = index;
     }
-    w->freed_head = head;
     return count;
 }
 
@@ -264,82 +256,125 @@ static uint32_t fill_open(struct worker *w, uint64_t now_ns, uint32_t count)
     return count;
 }
 
-/* Lease, time limit and orders: looked at before every batch. */
-static bool may_issue(struct worker *w, uint64_t now_ns)
+static COLD void stop(struct worker *w, enum crew_end end, uint64_t now_ns)
 {
-    struct worker_control *c = w->control;
-    uint64_t lease_ns =
-        atomic_load_explicit(&c->lease_ns, memory_order_relaxed);
-
-    if (LIKELY(atomic_load_explicit(&c->stop, memory_order_relaxed) ==
-                   WORKER_RUN &&
-               now_ns < lease_ns && now_ns < w->limit_ns))
-        return true;
-    if (now_ns >= w->limit_ns)
-        worker_control_stop(c, CREW_TIME_LIMIT);
-    else if (now_ns >= lease_ns)
-        worker_control_stop(c, CREW_LEASE_LOST);
+    worker_control_stop(w->control, end);
     worker_stop_issuing(w, now_ns, now_ns);
-    return false;
 }
 
-static uint32_t fill(struct worker *w, uint64_t now_ns)
+/* Lease and orders: looked at before every batch. */
+INLINE bool may_issue(struct worker *w, uint64_t now_ns)
 {
-    uint32_t count = 0;
+    struct worker_control *c = w->control;
 
-    if (!may_issue(w, now_ns))
-        return 0;
-    if (UNLIKELY(now_ns >= w->wake_ns))
-        count = worker_wake(w, now_ns, count);
+    if (UNLIKELY(atomic_load_explicit(&c->stop, memory_order_relaxed) !=
+                 WORKER_RUN)) {
+        worker_stop_issuing(w, now_ns, now_ns);
+        return false;
+    }
+    if (UNLIKELY(now_ns >=
+                 atomic_load_explicit(&c->lease_ns, memory_order_relaxed))) {
+        stop(w, CREW_LEASE_LOST, now_ns);
+        return false;
+    }
+    return true;
+}
+
+/* One of the instants has come that are seldom: the time limit, a sleeper's
+ * end.  Returns how much the batch has then. */
+static COLD uint32_t attend(struct worker *w, uint64_t now_ns)
+{
+    if (now_ns >= w->limit_ns)
+        stop(w, CREW_TIME_LIMIT, now_ns);
+    else if (now_ns >= w->wake_ns)
+        return worker_wake(w, now_ns, 0);
+    return 0;
+}
+
+/* Open loops, and fills, which end. */
+static COLD uint32_t fill_any(struct worker *w, uint64_t now_ns, uint32_t count)
+{
     if (w->has_open) {
         count = fill_open(w, now_ns, count);
         count = fill_mixed(w, now_ns, count);
     }
     count = fill_closed(w, now_ns, count);
-    if (UNLIKELY(w->fill && w->live_cells == 0 &&
-                 w->in_flight + w->sleeper_count + count == 0))
+    if (w->fill && w->live_cells == 0 &&
+        w->in_flight + w->sleeper_count + count == 0)
         worker_stop_issuing(w, now_ns, now_ns);
     return count;
 }
 
+INLINE uint32_t fill(struct worker *w, uint64_t now_ns)
+{
+    uint32_t count = 0;
+
+    if (!may_issue(w, now_ns))
+        return 0;
+    if (UNLIKELY(now_ns >= w->look_ns)) {
+        count = attend(w, now_ns);
+        if (w->state != WORKER_RUNNING)
+            return 0;
+    }
+    return LIKELY(w->plain) ? fill_closed(w, now_ns, count)
+                            : fill_any(w, now_ns, count);
+}
+
 /* How long the submit may wait for a completion. */
-static inline uint64_t wait_ns(const struct worker *w, uint64_t now_ns)
+INLINE uint64_t wait_ns(const struct worker *w, uint64_t now_ns)
 {
     uint64_t until_ns = now_ns + WORKER_CHECK_NS;
 
-    if (w->state == WORKER_RUNNING) {
-        if (w->freed_head != w->freed_tail)
-            return 0;
-        if (w->due.count > 0 && w->due.entry[0].at_ns < until_ns)
-            until_ns = w->due.entry[0].at_ns;
-        if (w->wake_ns < until_ns)
-            until_ns = w->wake_ns;
-    } else if (w->drain_until_ns < until_ns) {
-        until_ns = w->drain_until_ns;
-    }
-    if (w->edge_ns < until_ns)
-        until_ns = w->edge_ns;
+    if (UNLIKELY(w->freed_head != w->freed_tail))
+        return 0;
+    if (w->due.count > 0 && w->due.entry[0].at_ns < until_ns)
+        until_ns = w->due.entry[0].at_ns;
+    if (w->look_ns < until_ns)
+        until_ns = w->look_ns;
     return until_ns > now_ns ? until_ns - now_ns : 0;
+}
+
+INLINE void submit(struct worker *w, uint32_t count, uint64_t now_ns,
+                   uint64_t limit_ns)
+{
+    int r;
+
+    w->in_flight += count;
+    r = w->engine->ops->submit(w->engine, w->batch, count, now_ns, limit_ns);
+    if (UNLIKELY(r < 0))
+        worker_break(w, r, clock_now_ns(w->clock));
+}
+
+/* A turn that issues nothing any more. */
+static COLD bool end_turn(struct worker *w, uint64_t now_ns)
+{
+    uint64_t limit_ns = WORKER_CHECK_NS;
+
+    if (!worker_drain(w, now_ns))
+        return false;
+    if (w->drain_until_ns < now_ns + limit_ns)
+        limit_ns = w->drain_until_ns > now_ns ? w->drain_until_ns - now_ns : 0;
+    submit(w, 0, now_ns, limit_ns);
+    return true;
 }
 
 bool worker_turn(struct worker *w)
 {
     uint64_t now_ns = clock_now_ns(w->clock);
-    uint32_t count = 0;
-    int r;
+    uint32_t count;
 
-    if (UNLIKELY(now_ns >= w->edge_ns))
+    if (UNLIKELY(now_ns >= w->look_ns && now_ns >= w->edge_ns))
         worker_pass_edges(w, now_ns);
-    if (w->state != WORKER_SYNCING && reap(w, now_ns) > STAMP_AGAIN)
+    if (UNLIKELY(w->state != WORKER_RUNNING)) {
+        if (w->state != WORKER_SYNCING)
+            (void)reap(w, now_ns);
+        return end_turn(w, now_ns);
+    }
+    if (reap(w, now_ns) > STAMP_AGAIN)
         now_ns = clock_now_ns(w->clock);
-    if (LIKELY(w->state == WORKER_RUNNING))
-        count = fill(w, now_ns);
-    if (UNLIKELY(w->state != WORKER_RUNNING) && !worker_drain(w, now_ns))
-        return false;
-    w->in_flight += count;
-    r = w->engine->ops->submit(w->engine, w->batch, count, now_ns,
-                               wait_ns(w, now_ns));
-    if (UNLIKELY(r < 0))
-        worker_break(w, r, clock_now_ns(w->clock));
+    count = fill(w, now_ns);
+    if (UNLIKELY(w->state != WORKER_RUNNING))
+        return end_turn(w, now_ns);
+    submit(w, count, now_ns, wait_ns(w, now_ns));
     return true;
 }

@@ -108,9 +108,11 @@ struct worker_target {
     uint32_t failures;  /* in a row */
     bool fsync;         /* at the end */
     struct duplicates duplicates;
-    /* Closed loop: live cells, and below which draw each is chosen. */
+    /* Closed loop: live cells, and how one of them is chosen. */
     uint32_t *closed;
-    uint64_t *closed_below;
+    double *closed_weights;
+    uint64_t *closed_upto;
+    struct choice_guide *closed_guide;
     uint32_t closed_count;
     struct worker_cell *only; /* of the closed ones, when there is one */
     /* Open loop: live cells by due time, and the free slots. */
@@ -142,14 +144,18 @@ struct worker {
     uint64_t edge_ns;  /* end of the current interval */
     uint64_t limit_ns; /* the job's time limit, as an instant */
     uint64_t wake_ns;  /* of the first sleeper */
-    uint32_t *freed;   /* ring of free slots of closed targets */
+    uint64_t look_ns;  /* the first of these three, while running */
+    const struct engine_done *done; /* what the engine gave last */
+    uint64_t done_ns;
+    uint32_t *freed; /* ring of free slots of closed targets */
     uint32_t freed_mask;
     uint32_t freed_head;
     uint32_t freed_tail;
     uint32_t *batch;
     uint32_t batch_max;
+    bool plain; /* closed cells only, and no fill */
     bool has_open;
-    bool has_failures;
+    uint32_t failing; /* targets whose last request failed */
     uint8_t *read_memory;
     struct pattern pattern;
     struct draw draw;
@@ -243,12 +249,19 @@ void worker_pass_edges(struct worker *worker, uint64_t now_ns);
 void worker_stop_issuing(struct worker *worker, uint64_t end_ns,
                          uint64_t now_ns);
 
+/* worker_edge.c: settles `look_ns`; after every change to what it is made of.
+ */
+void worker_look_again(struct worker *worker);
+
 /* worker_edge.c: goes on draining; false when through. */
 bool worker_drain(struct worker *worker, uint64_t now_ns);
 
 /* worker_trouble.c: a request that failed or was short. */
 void worker_fail(struct worker *worker, uint32_t slot, int32_t result,
                  uint64_t now_ns);
+
+/* worker_trouble.c: a request of the target did not fail. */
+void worker_recover(struct worker *worker, uint32_t target);
 
 /* worker_trouble.c: releases the sleepers that are due; those to be tried again
  * go to the batch. */

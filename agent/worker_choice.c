@@ -41,16 +41,12 @@ uint32_t worker_rank(const struct worker *w, const struct worker_target *t,
 
 void worker_weigh(struct worker *w, struct worker_target *t)
 {
-    double total = 0;
-    double below = 0;
-
     t->only = t->closed_count == 1 ? &w->cells[t->closed[0]] : NULL;
     for (uint32_t i = 0; i < t->closed_count; i++)
-        total += weight_of(w, t, i);
-    for (uint32_t i = 0; i < t->closed_count; i++) {
-        below += weight_of(w, t, i);
-        t->closed_below[i] = access_threshold(100.0 * below / total);
-    }
+        t->closed_weights[i] = weight_of(w, t, i);
+    if (t->closed_count > 1)
+        choice_lay(t->closed_guide, t->closed_upto, t->closed_weights,
+                   t->closed_count);
 }
 
 static void remove_closed(struct worker *w, struct worker_target *t,

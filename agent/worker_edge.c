@@ -124,6 +124,13 @@ static bool is_last(const struct worker *w)
            atomic_load_explicit(&c->live_cells, memory_order_relaxed) == 0;
 }
 
+void worker_look_again(struct worker *w)
+{
+    w->look_ns = w->edge_ns < w->limit_ns ? w->edge_ns : w->limit_ns;
+    if (w->wake_ns < w->look_ns)
+        w->look_ns = w->wake_ns;
+}
+
 void worker_pass_edges(struct worker *w, uint64_t now_ns)
 {
     while (w->state == WORKER_RUNNING && now_ns >= w->edge_ns) {
@@ -139,6 +146,7 @@ void worker_pass_edges(struct worker *w, uint64_t now_ns)
         w->interval++;
         w->edge_ns += w->interval_ns;
     }
+    worker_look_again(w);
 }
 
 /* What was to be tried again never reached its drive: it is no I/O, and no

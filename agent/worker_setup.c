@@ -52,7 +52,9 @@ static void lay_target(struct worker *w, struct worker_target *t,
 {
     (void)w;
     t->closed = carve(c, cells, sizeof(*t->closed));
-    t->closed_below = carve(c, cells, sizeof(*t->closed_below));
+    t->closed_upto = carve(c, cells, sizeof(*t->closed_upto));
+    t->closed_guide = carve(c, 1, sizeof(*t->closed_guide));
+    t->closed_weights = carve(c, cells, sizeof(*t->closed_weights));
     t->open.entry = carve(c, cells, sizeof(*t->open.entry));
     t->free = carve(c, t->threads, sizeof(*t->free));
 }
@@ -206,6 +208,7 @@ int worker_init(struct worker *w, const struct job *job,
     size_windows(w);
     w->tables_length = lay_tables(w, NULL);
     w->fill = job->kind == JOB_FILL;
+    w->plain = !w->has_open && !w->fill;
     w->interval_ns = job->interval_ns;
     w->warmup_intervals = job->warmup_intervals;
     w->intervals_max = job->measured_intervals == 0
@@ -413,6 +416,7 @@ void worker_begin(struct worker *w, uint64_t start_ns)
     w->start_ns = start_ns;
     w->edge_ns = start_ns + w->interval_ns;
     w->limit_ns = start_ns + w->limit_ns;
+    worker_look_again(w);
     w->bank = bank_open(&w->banks);
     w->bank->interval = 0;
     begin_cells(w);

@@ -21,6 +21,7 @@ static void put_to_sleep(struct worker *w, uint32_t slot, bool retry,
     w->sleepers[w->sleeper_count++] = (struct sleeper){until_ns, slot, retry};
     if (until_ns < w->wake_ns)
         w->wake_ns = until_ns;
+    worker_look_again(w);
 }
 
 static const char *error_text(int32_t result)
@@ -44,9 +45,17 @@ static uint64_t backoff_ns(struct worker *w, struct worker_target *t)
 {
     uint32_t bits = t->failures < BACKOFF_BITS ? t->failures : BACKOFF_BITS;
 
+    w->failing += t->failures == 0;
     t->failures++;
-    w->has_failures = true;
     return BACKOFF_NS << bits;
+}
+
+void worker_recover(struct worker *w, uint32_t target)
+{
+    struct worker_target *t = &w->targets[target];
+
+    w->failing -= t->failures > 0;
+    t->failures = 0;
 }
 
 void worker_fail(struct worker *w, uint32_t index, int32_t result,
@@ -86,6 +95,7 @@ uint32_t worker_wake(struct worker *w, uint64_t now_ns, uint32_t count)
         }
     }
     w->sleeper_count = kept;
+    worker_look_again(w);
     return count;
 }
 
