@@ -74,6 +74,8 @@ struct campaign {
     struct language_report report;
     uint64_t inspect_due_ns;
     bool *included; /* [given.file_count]: read only by an include= */
+    enum wire_plan_form
+        show; /* not NONE: the plan is the answer, that is all */
     struct definitions *definitions; /* until hosts are matched */
 
     /* While running. */

@@ -39,6 +39,13 @@ static void decode_files(struct check *c, const Lockstep__Submit *from,
     to->file_count = (uint32_t)from->n_files;
 }
 
+static const enum wire_plan_form plan_forms[] = {
+    [LOCKSTEP__PLAN_FORM__PLAN_NONE] = WIRE_PLAN_NONE,
+    [LOCKSTEP__PLAN_FORM__PLAN_TABLE] = WIRE_PLAN_TABLE,
+    [LOCKSTEP__PLAN_FORM__PLAN_RUNS] = WIRE_PLAN_RUNS,
+    [LOCKSTEP__PLAN_FORM__PLAN_JSON] = WIRE_PLAN_JSON,
+};
+
 static void decode_submit(struct check *c, const Lockstep__Submit *from,
                           struct wire_submit *to)
 {
@@ -53,6 +60,10 @@ static void decode_submit(struct check *c, const Lockstep__Submit *from,
         check_range(c, "interval_ns", from->interval_ns, 0, longest);
     to->warmup_ns = check_range(c, "warmup_ns", from->warmup_ns, 0, longest);
     to->warmup_given = from->warmup_given;
+    if ((size_t)from->plan < ARRAY_LENGTH(plan_forms))
+        to->plan = plan_forms[from->plan];
+    else
+        check_fail(c, "form %d of a plan is not known here", (int)from->plan);
     to->name = check_text(c, "name", from->name, TEXT_SIZE - 1);
 }
 

@@ -5,11 +5,17 @@
 #include "controller/fleet/agent_session.h"
 #include "controller/fleet/campaign.h"
 #include "controller/fleet/registry.h"
+#include "controller/fleet/shell_session.h"
+#include "controller/plan/plan_json.h"
+#include "controller/plan/plan_text.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+#define PLAN_CELLS_MAX 100000u /* of a plan as an object; about 30 MB */
 
 /* jansson's setters steal the value and fail on NULL: a document of which a
  * part could not be made is not made. */
@@ -298,12 +304,36 @@ static void put_messages(struct object *document,
     free(text);
 }
 
+static void put_chosen(struct object *document, const struct plan *plan)
+{
+    json_t *drives = json_array();
+
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        const struct plan_target *target = &plan->targets[i];
+        struct object object;
+
+        if (target->choice != PLAN_CHOICE_CHOSEN)
+            continue;
+        object = object_new();
+        put_text(&object, "sd", target->sd);
+        put_text(&object, "host", plan->hosts[target->host].label);
+        put_text(&object, "path", target->path);
+        put_text(&object, "model", target->facts.model);
+        put_text(&object, "serial", target->facts.serial);
+        put_text(&object, "wwn", target->facts.wwn);
+        put_known(&object, "size_bytes", target->facts.size_bytes);
+        append(document, drives, &object);
+    }
+    put(document, "drives", drives);
+}
+
 char *document_submitted(const struct campaign *campaign)
 {
     struct object document = object_new();
 
     put_number(&document, "campaign", campaign->number);
     put_uuid(&document, "id", &campaign->id);
+    put_chosen(&document, campaign->plan);
     put_messages(&document, &campaign->report);
     return text_of(&document);
 }
@@ -317,6 +347,46 @@ char *document_report(const struct language_report *report)
     put_text(&document, "error", first);
     put_messages(&document, report);
     return text_of(&document);
+}
+
+/* A text that it frees; NULL fails the object. */
+static void put_made(struct object *object, const char *key, char *text)
+{
+    put(object, key, text != NULL ? json_string(text) : NULL);
+    free(text);
+}
+
+/* As an object every run has its cells; that is known before it is made. */
+static bool plan_is_short(const struct plan *plan)
+{
+    uint64_t cells = 0;
+
+    for (uint32_t i = 0; i < plan->run_count; i++)
+        cells += plan->runs[i].cell_count + 1;
+    return cells < PLAN_CELLS_MAX;
+}
+
+char *document_plan(const struct plan *plan, enum wire_plan_form form,
+                    const struct language_report *report)
+{
+    struct object document = object_new();
+    char *text;
+
+    if (form == WIRE_PLAN_TABLE)
+        put_made(&document, "plan", plan_text_table(plan));
+    else if (form == WIRE_PLAN_RUNS)
+        put_made(&document, "plan", plan_text_runs(plan));
+    else if (plan_is_short(plan))
+        put(&document, "plan", plan_json(plan));
+    else
+        document.failed = true;
+    put_messages(&document, report);
+    text = text_of(&document);
+    if (text != NULL && strlen(text) > SHELL_BACKLOG_MAX / 2) {
+        free(text);
+        text = NULL;
+    }
+    return text;
 }
 
 char *document_error(const char *error)

@@ -12,12 +12,13 @@
 #define CONTROLLER_FLEET_DOCUMENTS_H
 
 #include "common/base.h"
+#include "controller/fleet/wire.h"
 
 struct campaign;
 struct host;
 struct language_report;
+struct plan;
 struct registry;
-struct wire_drive;
 
 /* {"hosts": [...]}: every host that was seen. */
 char *document_hosts(const struct registry *registry, uint64_t now_ns);
@@ -29,11 +30,19 @@ char *document_drives(const struct registry *registry);
 char *document_host_facts(const struct host *host);
 char *document_drive_facts(const struct wire_drive *drive);
 
-/* {"campaign": 7, "id": ..., "messages": [...], "text": ...} */
+/*
+ * {"campaign": 7, "id": ..., "drives": [...], "messages": [...], "text": ...};
+ * the drives are those that drive= selected: sd, host, path, identity, size.
+ */
 char *document_submitted(const struct campaign *campaign);
 
 /* {"error": ..., "messages": [...], "text": ...} of a report with errors. */
 char *document_report(const struct language_report *report);
+
+/* {"plan": text or object, "messages": [...], "text": ...}; NULL also where it
+ * would be longer than a shell takes. */
+char *document_plan(const struct plan *plan, enum wire_plan_form form,
+                    const struct language_report *report);
 
 /* {"error": ...} */
 char *document_error(const char *error);

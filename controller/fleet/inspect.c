@@ -83,6 +83,8 @@ static void finish(struct campaign *campaign)
         submit_refuse(campaign, "the controller is out of memory");
     else if (err != 0)
         submit_refuse_report(campaign, STATUS_FAILED);
+    else if (campaign->show != WIRE_PLAN_NONE)
+        submit_show(campaign);
     else
         submit_accept(campaign);
 }

@@ -278,7 +278,30 @@ struct fleet_view {
     const char *address[REGISTRY_HOSTS_MAX];
     char address_text[REGISTRY_HOSTS_MAX][LINK_ADDRESS_SIZE];
     const char *labels[REGISTRY_HOSTS_MAX][WIRE_LABELS_MAX];
+    uint32_t drive_count;
+    struct plan_drive drives[]; /* of all hosts, one behind the other */
 };
+
+static struct plan_drive view_drive(const struct wire_drive *drive)
+{
+    return (struct plan_drive){
+        .name = drive->name,
+        .path = drive->path,
+        .by_id = drive->by_id,
+        .model = drive->model,
+        .serial = drive->serial,
+        .firmware = drive->firmware,
+        .wwn = drive->wwn,
+        .size_bytes = drive->size_bytes,
+        .used_by = drive->used_by,
+        .use_count = drive->use_count,
+    };
+}
+
+static uint32_t count_drives(const struct host *host)
+{
+    return host->inventory != NULL ? host->inventory->facts.drive_count : 0;
+}
 
 static void view_host(struct fleet_view *view, uint32_t at, struct host *host)
 {
@@ -298,13 +321,24 @@ static void view_host(struct fleet_view *view, uint32_t at, struct host *host)
         .labels = view->labels[at],
         .label_count = host->label_count,
     };
+    if (host->inventory == NULL)
+        return;
+    agent->drives = &view->drives[view->drive_count];
+    agent->drive_count = count_drives(host);
+    for (uint32_t i = 0; i < agent->drive_count; i++)
+        view->drives[view->drive_count++] =
+            view_drive(&host->inventory->facts.drives[i]);
 }
 
 struct plan_fleet *registry_fleet(const struct registry *registry,
                                   struct host ***ret_hosts)
 {
-    struct fleet_view *view = calloc(1, sizeof(*view));
+    struct fleet_view *view;
+    size_t drives = 1;
 
+    for (uint32_t i = 0; i < registry->count; i++)
+        drives += count_drives(registry->hosts[i]);
+    view = calloc(1, sizeof(*view) + drives * sizeof(view->drives[0]));
     if (view == NULL)
         return NULL;
     view->fleet.agents = view->agents;

@@ -117,5 +117,7 @@ void submit_progress(struct campaign *campaign, const char *text);
 void submit_check_targets(struct campaign *campaign);
 void submit_inspect(struct campaign *campaign);
 void submit_accept(struct campaign *campaign);
+/* What would run is the answer; nothing is queued. */
+void submit_show(struct campaign *campaign);
 
 #endif

@@ -92,6 +92,20 @@ void submit_refuse(struct campaign *campaign, const char *reason)
     campaign_enter(campaign, CAMPAIGN_OVER);
 }
 
+void submit_show(struct campaign *campaign)
+{
+    char *document =
+        document_plan(campaign->plan, campaign->show, &campaign->report);
+
+    if (document == NULL) {
+        submit_refuse(campaign, "the plan is too long to be sent; the shell's "
+                                "'check' without --fleet shows its runs");
+        return;
+    }
+    submit_answer(campaign, 0, document);
+    campaign_enter(campaign, CAMPAIGN_OVER);
+}
+
 /* ---- A campaign's own copy of what was submitted ----------------------- */
 
 static int copy_files(struct campaign *campaign,
@@ -173,6 +187,7 @@ static struct campaign *campaign_new(struct fleet *fleet,
     campaign->state = CAMPAIGN_INSPECTING;
     campaign->shell = shell->link->id;
     campaign->request = request;
+    campaign->show = submit->plan;
     campaign->slices_phase = UINT32_MAX;
     language_report_init(&campaign->report);
     campaign->arena = arena_new(CAMPAIGN_ARENA_BYTES);

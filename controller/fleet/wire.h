@@ -242,6 +242,14 @@ struct wire_file {
     bool included; /* read where an include= names it */
 };
 
+/* The values of PlanForm. */
+enum wire_plan_form {
+    WIRE_PLAN_NONE,
+    WIRE_PLAN_TABLE,
+    WIRE_PLAN_RUNS,
+    WIRE_PLAN_JSON,
+};
+
 struct wire_submit {
     struct wire_file *files;
     uint32_t file_count;
@@ -252,6 +260,7 @@ struct wire_submit {
     uint64_t warmup_ns;
     bool warmup_given;
     const char *name;
+    enum wire_plan_form plan; /* not NONE: only looked at, not queued */
 };
 
 enum wire_request_kind {
@@ -340,7 +349,7 @@ struct wire_prepare {
     struct wire_work work;
     const struct plan *plan;
     const struct slice *slice;
-    double rate; /* of the whole run, I/Os a second; 0: closed loop */
+    double rate;          /* of the whole run, I/Os a second; 0: closed loop */
     const double *shares; /* of workloads, per cent, in place of their skew;
                              NULL: as planned */
     uint64_t seed;

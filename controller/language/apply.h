@@ -122,6 +122,7 @@ APPLY(apply_sd_hitarea);
 APPLY(apply_sd_offset);
 APPLY(apply_sd_align);
 APPLY(apply_sd_overwrite);
+APPLY(apply_sd_drive);
 APPLY(apply_sd_dedupratio);
 APPLY(apply_sd_dedupunit);
 APPLY(apply_sd_dedupsets);

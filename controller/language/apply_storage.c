@@ -252,6 +252,36 @@ static char *counted_name(struct reading *reading, const char *text,
 
 /* ---- the entry ---- */
 
+/* drive= stands for all its lun=: the fleet's drives settle them. */
+static int pair_selection(struct reading *reading, struct sd_building *sd,
+                          struct definition_path **ret_paths)
+{
+    const struct definition_select *select = &sd->sd.select;
+    const char *with = sd->lun_count > 0      ? "lun="
+                       : sd->count_number > 0 ? "count= behind sd="
+                       : sd->host_count > 1   ? "several host="
+                                              : NULL;
+    struct definition_path *path;
+    char *text;
+
+    if (with != NULL) {
+        language_report_add(
+            reading->report, LANGUAGE_ERROR, &select->place,
+            sd->count_number > 0 ? "write it within, as in drive=(count=24)"
+                                 : NULL,
+            "sd=%s: drive= does not go with %s", sd->sd.name, with);
+        return -EINVAL;
+    }
+    path = ARENA_NEW(reading->arena, struct definition_path);
+    text = arena_printf(reading->arena, "drive=(%s)", select->text);
+    if (path == NULL || text == NULL)
+        return -ENOMEM;
+    path->lun = (struct definition_name){text, select->place};
+    path->hosts = sd->host_count > 0 ? sd->hosts[0] : sd->hosts_default;
+    *ret_paths = path;
+    return 0;
+}
+
 /* Pairs each lun= with its host=. */
 static int pair_paths(struct reading *reading, struct sd_building *sd,
                       struct definition_path **ret_paths)
@@ -259,9 +289,12 @@ static int pair_paths(struct reading *reading, struct sd_building *sd,
     uint32_t hosts = sd->host_count;
     struct definition_path *paths;
 
+    if (sd->sd.select.given)
+        return pair_selection(reading, sd, ret_paths);
     if (sd->lun_count == 0) {
         language_report_add(reading->report, LANGUAGE_ERROR, &sd->sd.place,
-                            NULL, "sd=%s has no lun=", sd->sd.name);
+                            "or drive=, which selects drives by what they are",
+                            "sd=%s has no lun=", sd->sd.name);
         return -EINVAL;
     }
     if (hosts > 0 && hosts != sd->lun_count) {
@@ -373,7 +406,7 @@ static int finish_sd(struct building *building, struct sd_building *sd)
     if (err < 0)
         return err == -ENOMEM ? err : 0;
     sd->sd.paths = paths;
-    sd->sd.path_count = sd->lun_count;
+    sd->sd.path_count = sd->sd.select.given ? 1 : sd->lun_count;
     if (sd->count_number == 0)
         return add_sd(building, &sd->sd);
     for (uint32_t i = 0; i < sd->count_number && err == 0; i++)

@@ -22,6 +22,12 @@ bool definitions_match(const char *pattern, const char *name)
     return strcmp(pattern, name) == 0;
 }
 
+bool definitions_match_sd(const char *pattern, const struct definition_sd *sd)
+{
+    return definitions_match(pattern, sd->name) ||
+           (sd->family != NULL && definitions_match(pattern, sd->family));
+}
+
 /* ---- names ---- */
 
 /* Everything of one kind that has a name. */
@@ -31,6 +37,7 @@ struct named {
     const struct language_place **places;
     uint32_t *order; /* indices, sorted by name, then as defined */
     uint32_t count;
+    bool *families; /* sd= with drive=: its members are called name_1 ... */
 };
 
 static int by_name(const void *a, const void *b, void *names)
@@ -86,6 +93,22 @@ static bool any_match(const struct named *named, const char *pattern)
     return false;
 }
 
+/* sd1_3 where sd1 has drive=: whether there is a third, the fleet tells. */
+static bool is_member(const struct named *named, const char *name)
+{
+    const char *line = strrchr(name, '_');
+    size_t length = line != NULL ? (size_t)(line - name) : 0;
+
+    if (named->families == NULL || length == 0 || line[1] == '\0' ||
+        strspn(line + 1, "0123456789") != strlen(line + 1))
+        return false;
+    for (uint32_t i = 0; i < named->count; i++)
+        if (named->families[i] && strlen(named->names[i]) == length &&
+            strncmp(named->names[i], name, length) == 0)
+            return true;
+    return false;
+}
+
 /* Each of `names` must be, or match, something of its kind. */
 static void check_known(struct reading *reading, const struct named *named,
                         const struct definition_names *names, const char *of)
@@ -95,7 +118,7 @@ static void check_known(struct reading *reading, const struct named *named,
         const char *near = NULL;
         char hint[128];
 
-        if (any_match(named, name->text))
+        if (any_match(named, name->text) || is_member(named, name->text))
             continue;
         if (reading->report->errors < SUGGESTIONS_MAX)
             near = suggest(name->text, named->names, named->count);
@@ -148,9 +171,15 @@ static bool collect(struct reading *reading, struct all_names *all)
         all->hosts.names[i] = d->hosts[i].label;
         all->hosts.places[i] = &d->hosts[i].place;
     }
+    all->sds.families = ARENA_ARRAY(reading->arena, d->sd_count, bool);
+    if (all->sds.families == NULL) {
+        reading->report->out_of_memory = true;
+        return false;
+    }
     for (uint32_t i = 0; i < d->sd_count; i++) {
         all->sds.names[i] = d->sds[i].name;
         all->sds.places[i] = &d->sds[i].place;
+        all->sds.families[i] = d->sds[i].select.given;
     }
     for (uint32_t i = 0; i < d->wd_count; i++) {
         all->wds.names[i] = d->wds[i].name;
@@ -173,7 +202,8 @@ static void check_hosts(struct reading *reading, struct all_names *all,
 {
     static const char *local[] = {"localhost"};
     static uint32_t order[] = {0};
-    static const struct named implicit = {"hd", local, NULL, order, 1};
+    static const struct named implicit = {
+        .kind = "hd", .names = local, .order = order, .count = 1};
 
     check_known(reading, all->hosts.count > 0 ? &all->hosts : &implicit, names,
                 all->hosts.count > 0
@@ -407,7 +437,7 @@ static void check_concatenated(struct reading *reading)
 void check_definitions(struct reading *reading)
 {
     struct definitions *d = reading->definitions;
-    struct all_names all;
+    struct all_names all = {0};
 
     if (!collect(reading, &all))
         return;

@@ -62,18 +62,34 @@ struct definition_open {
     struct language_place place;
 };
 
-/* drive=(model=..., serial=..., size=..., count=...): drives by what they are;
- * texts may begin and end in '*'.  NULL and 0: anything. */
+enum definition_select_key {
+    SELECT_MODEL,
+    SELECT_SERIAL,
+    SELECT_WWN,
+    SELECT_FIRMWARE,
+    SELECT_BY_ID, /* the link's name below /dev/disk/by-id */
+    SELECT_NAME,  /* the kernel's: nvme0n1 */
+    SELECT_SIZE,
+    SELECT_KEYS,
+};
+
+/* One key=value of drive=. */
+struct definition_pattern {
+    enum definition_select_key key;
+    const char *text; /* as in a shell: *, ?, [a-z]; of a size as written */
+    uint64_t low[2];  /* of a size: bytes, within either pair */
+    uint64_t high[2];
+};
+
+/* drive=(model=*PM1725*,size=3.84t,count=24): drives by what they are. */
 struct definition_select {
     bool given;
-    const char *model;
-    const char *serial;
-    const char *wwn;
-    const char *by_id;
-    const char *name;
-    uint64_t size_min;
-    uint64_t size_max;
-    uint32_t count; /* of each host; 0: all */
+    /* Of one key any must fit, of several keys each. */
+    const struct definition_pattern *patterns;
+    uint32_t pattern_count;
+    uint32_t count;   /* of each host, no more and no less; 0: all that fit */
+    bool used;        /* those that somebody uses, too */
+    const char *text; /* as written, between the parentheses */
     struct language_place place;
 };
 
@@ -88,8 +104,10 @@ struct definition_dedup {
 
 struct definition_sd {
     const char *name;
+    const char *family; /* the sd= whose drive= chose it; NULL: its own */
     struct language_place place;
-    const struct definition_path *paths;
+    struct definition_select select;
+    const struct definition_path *paths; /* with drive=: its text as path */
     uint32_t path_count;
     uint64_t size_bytes; /* 0: all of it */
     struct language_place size_place;
@@ -287,5 +305,8 @@ struct definitions {
 
 /* Whether `name` is what `pattern` says: equal, or a prefix before a '*'. */
 bool definitions_match(const char *pattern, const char *name);
+
+/* Whether `pattern` means the sd: its name, or that of its family. */
+bool definitions_match_sd(const char *pattern, const struct definition_sd *sd);
 
 #endif

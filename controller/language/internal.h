@@ -124,6 +124,7 @@ enum parameter_support {
 enum parameter_shape {
     SHAPE_NUMBERS,
     SHAPE_WORDS,
+    SHAPE_KEYS, /* (key=value,...) */
 };
 
 struct parameter_kind {
@@ -190,6 +191,16 @@ int value_names(struct reading *reading, const struct parameter *parameter,
 /* The one word of a parameter; more are an error. */
 int value_word(struct reading *reading, const struct parameter *parameter,
                const struct token **ret_token) MUST_CHECK;
+
+/*
+ * Value `index` of a list of key=value.  One without a key belongs to the one
+ * before, whose key is in `key`: serial=(a,b) and serial=a,b are the same.
+ * `ret_text` NULL: only a key, its values follow.  Returns 0; -EINVAL with an
+ * error in the report; -ENOMEM.
+ */
+int value_keyed(struct reading *reading, const struct parameter *parameter,
+                uint32_t index, const char **key,
+                const char **ret_text) MUST_CHECK;
 
 /* yes or no, by first letter. */
 int value_yes(struct reading *reading, const struct parameter *parameter,

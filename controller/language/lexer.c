@@ -38,6 +38,7 @@ struct lexer {
     uint32_t parens;       /* open ones within a single value */
     uint32_t depth;        /* open ones of a list */
     bool list_wants_value; /* behind '(' or ',' */
+    bool keyed;            /* its values are key=value */
     struct language_place list_place;
     struct language_place comma_place;
 };
@@ -198,6 +199,19 @@ static int next_keyword(struct lexer *lexer)
     return 0;
 }
 
+/* Whether the values of the keyword just read, in whatever section, have keys.
+ */
+static bool is_keyed(const struct reading *reading)
+{
+    const char *keyword = reading->tokens[reading->token_count - 1].text;
+
+    for (uint32_t i = 0; i < parameter_table_length; i++)
+        if (parameter_table[i].shape == SHAPE_KEYS &&
+            strcmp(parameter_table[i].name, keyword) == 0)
+            return true;
+    return false;
+}
+
 /* ---- states ---- */
 
 static int in_keyword(struct lexer *lexer, char c)
@@ -213,6 +227,7 @@ static int in_keyword(struct lexer *lexer, char c)
             return 0;
         }
         err = word_emit(lexer, TOKEN_KEYWORD);
+        lexer->keyed = err == 0 && is_keyed(lexer->reading);
         lexer->at++;
         word_begin(lexer);
         lexer->state = LEXER_VALUE;
@@ -290,44 +305,57 @@ static int element_end(struct lexer *lexer)
     return err;
 }
 
-static int in_list(struct lexer *lexer, char c)
+/* '=' in a list of plain values: the list was to end before. */
+static int unclosed_list(struct lexer *lexer)
 {
     int err;
+
+    language_report_add(
+        lexer->reading->report, LANGUAGE_ERROR, &lexer->list_place,
+        "all behind the first blank of a line is a comment, and a comma "
+        "at its end goes on with the next line",
+        "this list is not closed before '%.*s='", (int)lexer->length,
+        lexer->word);
+    lexer->quoted = false;
+    err = emit(lexer, TOKEN_CLOSE, ")", lexer->place);
+    lexer->state = LEXER_KEYWORD;
+    return err;
+}
+
+static int close_list(struct lexer *lexer)
+{
+    int err = element_end(lexer);
+
+    lexer->list_wants_value = false;
+    if (err == 0 && --lexer->depth == 0) {
+        err = emit(lexer, TOKEN_CLOSE, ")",
+                   line_place(lexer->line, lexer->at, 1));
+        lexer->state = LEXER_AFTER;
+    }
+    return err;
+}
+
+static int in_list(struct lexer *lexer, char c)
+{
+    int err = 0;
 
     switch (c) {
     case '(':
         lexer->depth++;
-        lexer->at++;
-        word_begin(lexer);
-        return 0;
+        if (lexer->keyed && lexer->length > 0) /* key=(value,value) */
+            err = word_emit(lexer, TOKEN_VALUE);
+        break;
     case ')':
-        err = element_end(lexer);
-        lexer->list_wants_value = false;
-        if (err == 0 && --lexer->depth == 0) {
-            err = emit(lexer, TOKEN_CLOSE, ")",
-                       line_place(lexer->line, lexer->at, 1));
-            lexer->state = LEXER_AFTER;
-        }
-        lexer->at++;
-        word_begin(lexer);
-        return err;
+        err = close_list(lexer);
+        break;
     case ',':
         err = element_end(lexer);
         lexer->list_wants_value = true;
-        lexer->at++;
-        word_begin(lexer);
-        return err;
+        break;
     case '=':
-        language_report_add(
-            lexer->reading->report, LANGUAGE_ERROR, &lexer->list_place,
-            "all behind the first blank of a line is a comment, and a comma "
-            "at its end goes on with the next line",
-            "this list is not closed before '%.*s='", (int)lexer->length,
-            lexer->word);
-        lexer->quoted = false;
-        err = emit(lexer, TOKEN_CLOSE, ")", lexer->place);
-        lexer->state = LEXER_KEYWORD;
-        return err;
+        if (!lexer->keyed)
+            return unclosed_list(lexer);
+        /* fall through */
     default:
         if (lexer->length == 0)
             lexer->place = line_place(lexer->line, lexer->at, 1);
@@ -335,6 +363,9 @@ static int in_list(struct lexer *lexer, char c)
         lexer->at++;
         return 0;
     }
+    lexer->at++;
+    word_begin(lexer);
+    return err;
 }
 
 static int after_list(struct lexer *lexer, char c)

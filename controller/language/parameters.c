@@ -147,8 +147,9 @@ const struct parameter_kind parameter_table[] = {
     WORKS(SD, "dedupsets", apply_sd_dedupsets, "the same"),
     LATER(SD, "deduphotsets", WORDS, "small sets of duplicates"),
     LATER(SD, "dedupflipflop", WORDS, "change of duplicates"),
-    LATER_WHOLE(SD, "drive", WORDS,
-                "drives of each host by model, serial, size and count"),
+    {SECTION_SD, "drive", true, PARAMETER_WORKS, SHAPE_KEYS, apply_sd_drive,
+     "in place of lun=: the drives of each host that are (model=*PM1725*,"
+     "size=3.84t,count=24); also serial, wwn, firmware, by_id, name"},
     WHOLE(SD, "overwrite", apply_sd_overwrite,
           "yes: what is on the drive may be destroyed"),
 

@@ -487,6 +487,35 @@ int value_word(struct reading *reading, const struct parameter *parameter,
     return 0;
 }
 
+int value_keyed(struct reading *reading, const struct parameter *parameter,
+                uint32_t index, const char **key, const char **ret_text)
+{
+    const struct token *token = &parameter->values[index];
+    const char *equals = strchr(token->text, '=');
+    char *name;
+
+    *ret_text = token->text;
+    if (equals == NULL && *key == NULL)
+        return value_error(reading, parameter, token,
+                           "%s= takes key=value, not '%s'",
+                           parameter->kind->name, token->text);
+    if (equals == NULL)
+        return 0;
+    name = arena_strndup(reading->arena, token->text,
+                         (size_t)(equals - token->text));
+    if (name == NULL)
+        return -ENOMEM;
+    for (char *c = name; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    *key = name;
+    *ret_text = equals[1] != '\0' ? equals + 1 : NULL;
+    if (*ret_text == NULL &&
+        (index + 1 == parameter->count || strchr(token[1].text, '=') != NULL))
+        return value_error(reading, parameter, token,
+                           "expected a value after '%s'", token->text);
+    return 0;
+}
+
 int value_yes(struct reading *reading, const struct parameter *parameter,
               bool *ret_yes)
 {

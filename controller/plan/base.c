@@ -299,6 +299,16 @@ static bool mark_sd(struct expansion *expansion, struct base *base,
     return false;
 }
 
+/* A member that is not known yet stands for all of its family. */
+static bool is_open_member(const char *name, const struct definition_sd *sd)
+{
+    size_t length = sd->family != NULL ? strlen(sd->family) : 0;
+
+    return length > 0 && sd->name == sd->family &&
+           strncmp(name, sd->family, length) == 0 && name[length] == '_' &&
+           strspn(name + length + 1, "0123456789") == strlen(name + length + 1);
+}
+
 static int add_named_sds(struct expansion *expansion, struct base *base,
                          uint32_t workload, bool *marked, uint32_t *added)
 {
@@ -308,18 +318,27 @@ static int add_named_sds(struct expansion *expansion, struct base *base,
         base->rd->sds.count > 0 ? &base->rd->sds : &from->wd->sds;
     int err = 0;
 
-    for (uint32_t i = 0; i < names->count; i++)
+    for (uint32_t i = 0; i < names->count && err == 0 && !base->failed; i++) {
+        const struct definition_name *name = &names->items[i];
+        bool known = false;
+
         for (uint32_t sd = 0; sd < definitions->sd_count && err == 0; sd++) {
             uint32_t count = 0;
 
+            if (!definitions_match_sd(name->text, &definitions->sds[sd]) &&
+                !is_open_member(name->text, &definitions->sds[sd]))
+                continue;
+            known = true;
             if (base->failed ||
-                !definitions_match(names->items[i].text,
-                                   definitions->sds[sd].name) ||
                 !mark_sd(expansion, base, marked, sd, from->name))
                 continue;
             err = add_sd(expansion, base, workload, sd, &count);
             *added += count;
         }
+        if (!known) /* only of drive= can it be missing here */
+            fail(expansion, base, &name->place,
+                 "there is no sd=%s: drive= selects fewer drives", name->text);
+    }
     return err;
 }
 

@@ -388,16 +388,20 @@ static void note_transfers(struct expansion *expansion)
 
 static int expand_all(struct expansion *expansion)
 {
-    const struct definitions *definitions = expansion->definitions;
+    struct definitions *definitions = &expansion->selected;
     int err;
 
     expansion->hosts = (struct hosts){
         .plan = expansion->plan,
-        .definitions = definitions,
+        .definitions = expansion->definitions,
         .fleet = expansion->hosts.fleet,
         .report = expansion->report,
     };
     err = hosts_init(&expansion->hosts);
+    if (err == 0)
+        err = drives_select(&expansion->hosts, expansion->definitions,
+                            definitions);
+    expansion->definitions = expansion->hosts.definitions = definitions;
     if (err == 0)
         err = targets_init(&expansion->targets, &expansion->hosts);
     if (err == 0 && !fits(expansion))

@@ -69,6 +69,7 @@ struct loop_values {
 struct expansion {
     struct plan *plan;
     const struct definitions *definitions;
+    struct definitions selected; /* the same, drive= settled */
     struct language_report *report;
     struct hosts hosts;
     struct targets targets;

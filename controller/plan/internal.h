@@ -49,6 +49,17 @@ const char *hosts_label(const struct hosts *hosts, uint32_t hd);
 bool hosts_selected(const struct hosts *hosts, uint32_t hd,
                     const struct definition_names *names);
 
+/* ---- drives ---- */
+
+/*
+ * Definitions in which each sd with drive= is replaced by one for each drive
+ * that it selects on its hosts (NAME_1, NAME_2, ...), in the plan's arena.
+ * Without a fleet they stand for drives that are not known yet.  -EINVAL: the
+ * report says why not; -ENOMEM.
+ */
+int drives_select(struct hosts *hosts, const struct definitions *definitions,
+                  struct definitions *ret_definitions) MUST_CHECK;
+
 /* ---- targets ---- */
 
 /* Where one sd lies: a (host, path) each, hosts that are one machine merged. */

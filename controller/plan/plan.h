@@ -88,6 +88,20 @@ struct plan_host {
     struct language_place place;
 };
 
+/* A drive as its agent's inventory tells; "" is unknown. */
+struct plan_drive {
+    const char *name; /* nvme0n1 */
+    const char *path; /* /dev/nvme0n1 */
+    const char *by_id;
+    const char *model;
+    const char *serial;
+    const char *firmware;
+    const char *wwn;
+    uint64_t size_bytes;
+    const char *const *used_by; /* "mounted on /" ...; none: it is free */
+    uint32_t use_count;
+};
+
 /* An agent as the registry knows it.  Strings are the caller's. */
 struct plan_agent {
     const char *name;
@@ -96,6 +110,8 @@ struct plan_agent {
     uint32_t address_count;
     const char *const *labels;
     uint32_t label_count;
+    const struct plan_drive *drives; /* for drive=; NULL: it told none yet */
+    uint32_t drive_count;
 };
 
 struct plan_fleet {
@@ -124,6 +140,13 @@ struct plan_facts {
     uint64_t disk_sequence;
 };
 
+/* Whether the file names a drive, or drive= selects it. */
+enum plan_choice {
+    PLAN_CHOICE_NAMED,
+    PLAN_CHOICE_OPEN,   /* selected once the fleet is known; `path` says what */
+    PLAN_CHOICE_CHOSEN, /* selected; the facts have what the inventory told */
+};
+
 struct plan_target {
     uint32_t host; /* index into plan.hosts */
     const char *sd;
@@ -133,6 +156,7 @@ struct plan_target {
                             that I/O stays below */
     bool size_given;     /* a missing file may be made */
     bool overwrite;      /* overwrite=yes: what is on it may be destroyed */
+    enum plan_choice choice;
     double dedup_ratio;  /* dedupratio=; 1 or less: no duplicates */
     uint32_t dedup_unit; /* bytes */
     double dedup_sets;   /* so many, or per cent */

@@ -217,8 +217,9 @@ static void fill_target(const struct plan *plan, uint32_t row,
     (void)snprintf(cells[2], 160, "%s", size);
     (void)snprintf(cells[3], 160, "%s", target->written ? "write" : "read");
     format_flags(cells[4], target->open_flags);
-    or_dash(cells[5], target->facts.serial);
-    (void)snprintf(cells[6], 160, "%.150s", target->path);
+    or_dash(cells[5], target->facts.model);
+    or_dash(cells[6], target->facts.serial);
+    (void)snprintf(cells[7], 160, "%.150s", target->path);
 }
 
 /* ---- regions ---- */
@@ -378,7 +379,7 @@ char *plan_text_table(const struct plan *plan)
     static const char *const host_heads[] = {"host", "system", "drives",
                                              "threads", "also called"};
     static const char *const target_heads[] = {
-        "drive", "host", "size", "use", "openflags", "serial", "path"};
+        "drive", "host", "size", "use", "openflags", "model", "serial", "path"};
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);

@@ -216,7 +216,12 @@ static void walk_target(const struct walk *walk,
     visit->object_begin(walk->user, NULL);
     visit->text(walk->user, "sd", target->sd);
     visit->text(walk->user, "host", walk->plan->hosts[target->host].label);
-    visit->text(walk->user, "path", target->path);
+    if (target->choice == PLAN_CHOICE_OPEN) {
+        visit->null(walk->user, "path");
+        visit->text(walk->user, "selects", target->path);
+    } else {
+        visit->text(walk->user, "path", target->path);
+    }
     integer_or_null(walk, "size_bytes", target->size_bytes);
     visit->boolean(walk->user, "written", target->written);
     if (target->overwrite)

@@ -115,6 +115,9 @@ int targets_use(struct targets *targets, uint32_t sd, struct sd_site *site,
     target.size_bytes = definition->size_bytes;
     target.size_given = definition->size_bytes > 0;
     target.overwrite = definition->overwrite;
+    if (definition->select.given)
+        target.choice = targets->hosts->fleet != NULL ? PLAN_CHOICE_CHOSEN
+                                                      : PLAN_CHOICE_OPEN;
     target.dedup_ratio = definition->dedup.ratio;
     target.dedup_unit = definition->dedup.unit;
     target.dedup_sets = definition->dedup.sets;

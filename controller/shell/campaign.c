@@ -11,6 +11,7 @@
 #include "controller/shell/follow.h"
 #include "controller/shell/private.h"
 #include "controller/shell/render.h"
+#include "controller/shell/table.h"
 
 /* How long the private agent may take until it is there. */
 #define PRIVATE_LIMIT_S 10
@@ -23,7 +24,7 @@
 #define PRIVATE_END_MS 20000
 
 /* What went wrong in the file, as the controller saw it. */
-static int print_refusal(bool json, const struct answer *answer)
+int campaign_refused(bool json, const struct answer *answer)
 {
     const char *error =
         json_string_value(json_object_get(answer->document, "error"));
@@ -41,6 +42,25 @@ static int print_refusal(bool json, const struct answer *answer)
     return answer->status;
 }
 
+/* The drives that drive= has selected. */
+static void print_drives(bool json, const json_t *document)
+{
+    static const struct table_column columns[] = {
+        {"drive", "sd", TABLE_TEXT, 0, NULL},
+        {"host", "host", TABLE_TEXT, 0, NULL},
+        {"size", "size_bytes", TABLE_SIZE, 0, NULL},
+        {"model", "model", TABLE_TEXT, 0, NULL},
+        {"serial", "serial", TABLE_TEXT, 0, NULL},
+        {"path", "path", TABLE_TEXT, 0, NULL},
+    };
+    const json_t *drives = json_object_get(document, "drives");
+
+    if (json || json_array_size(drives) == 0)
+        return;
+    table_print(stdout, drives, columns, ARRAY_LENGTH(columns));
+    putchar('\n');
+}
+
 /* What a run of the file would warn about goes to stderr before it starts. */
 static void print_warnings(bool json, const json_t *document)
 {
@@ -50,9 +70,19 @@ static void print_warnings(bool json, const json_t *document)
         fputs(text, stderr);
 }
 
-static int send_submit(struct client *client, const struct options *options,
-                       const struct parameter_files *files,
-                       struct answer *ret_answer, struct diag *diag)
+/* What check asks for; everything else is to be run. */
+static enum plan_form plan_form(const struct options *options)
+{
+    if (options->command != COMMAND_CHECK)
+        return PLAN_NONE;
+    if (options->json)
+        return PLAN_JSON;
+    return options->runs ? PLAN_RUNS : PLAN_TABLE;
+}
+
+int campaign_send(struct client *client, const struct options *options,
+                  const struct parameter_files *files,
+                  struct answer *ret_answer, struct diag *diag)
 {
     struct submit_file list[LANGUAGE_FILES_MAX];
     struct submit submit = {
@@ -65,6 +95,7 @@ static int send_submit(struct client *client, const struct options *options,
         .warmup_ns = options->warmup_ns,
         .warmup_given = options->warmup_given,
         .name = options->name != NULL ? options->name : files->first,
+        .plan = plan_form(options),
     };
     uint32_t id = client_next_id(client);
     struct body body;
@@ -92,7 +123,7 @@ static int submit(struct follow *follow, const struct options *options,
 {
     struct answer answer;
     struct diag diag;
-    int r = send_submit(follow->client, options, files, &answer, &diag);
+    int r = campaign_send(follow->client, options, files, &answer, &diag);
 
     if (r < 0) {
         *ret_status = output_error(
@@ -102,15 +133,16 @@ static int submit(struct follow *follow, const struct options *options,
     }
     if (answer.status != EXIT_COMPLETE) {
         follow->refused = true;
-        *ret_status = print_refusal(options->json, &answer);
+        *ret_status = campaign_refused(options->json, &answer);
         json_decref(answer.document);
         return -EINVAL;
     }
     print_warnings(options->json, answer.document);
+    print_drives(options->json, answer.document);
     (void)snprintf(
         follow->campaign, sizeof(follow->campaign), "%" JSON_INTEGER_FORMAT,
         json_integer_value(json_object_get(answer.document, "campaign")));
-    json_decref(answer.document);
+    follow->submitted = answer.document;
     follow_submitted(follow);
     return 0;
 }
@@ -168,24 +200,24 @@ static bool host_is_known(const struct answer *answer)
 }
 
 /* Asks until the private agent has said hello. */
-static int await_agent(struct follow *follow, struct diag *diag)
+int campaign_await_agent(struct client *client, struct diag *diag)
 {
     time_t limit = time(NULL) + PRIVATE_LIMIT_S;
 
     for (;;) {
         struct answer answer;
         struct body body;
-        uint32_t id = client_next_id(follow->client);
+        uint32_t id = client_next_id(client);
         int r = codec_query(id, SHELL_QUERY_HOSTS, NULL, &body);
         bool known;
 
         if (r == 0)
-            r = client_request(follow->client, id, &body, &answer, diag);
+            r = client_request(client, id, &body, &answer, diag);
         if (r < 0)
             return r;
         known = host_is_known(&answer);
         json_decref(answer.document);
-        if (follow->left || client_interrupts(follow->client) > 0)
+        if (client_interrupts(client) > 0)
             return diag_set(diag, -EINTR, "interrupted");
         if (known)
             return 0;
@@ -193,13 +225,13 @@ static int await_agent(struct follow *follow, struct diag *diag)
             return diag_set(diag, -ETIMEDOUT,
                             "the private agent did not come up within %d s",
                             PRIVATE_LIMIT_S);
-        client_pause(follow->client, PRIVATE_POLL_MS);
+        client_pause(client, PRIVATE_POLL_MS);
     }
 }
 
-static int connection_failed(const struct options *options,
-                             const struct private_pair *pair, int err,
-                             const struct diag *diag)
+int campaign_connection_failed(const struct options *options,
+                               const struct private_pair *pair, int err,
+                               const struct diag *diag)
 {
     char reason[REASON_SIZE] = "";
 
@@ -220,7 +252,7 @@ static int run_campaign(struct follow *follow, const struct options *options,
     char keep[PATH_SIZE + 16];
     struct diag diag = {0};
     int status = EXIT_FAILED;
-    int r = await_agent(follow, &diag);
+    int r = campaign_await_agent(follow->client, &diag);
 
     if (r == 0) {
         if (submit(follow, options, files, &status) < 0)
@@ -228,7 +260,7 @@ static int run_campaign(struct follow *follow, const struct options *options,
         r = follow_campaign(follow, &diag);
     }
     if (r < 0)
-        return connection_failed(options, pair, r, &diag);
+        return campaign_connection_failed(options, pair, r, &diag);
     (void)snprintf(keep, sizeof(keep), "%s/result.json", directory);
     if (follow->ended && follow->folder != NULL) {
         render_run(follow->client, follow->campaign, directory, follow->folder);
@@ -269,7 +301,7 @@ static int run_here(const struct options *options,
 
     r = client_adopt(fd, &handlers, &follow.client, &diag);
     if (r < 0)
-        status = connection_failed(options, pair, r, &diag);
+        status = campaign_connection_failed(options, pair, r, &diag);
     else
         status = run_campaign(&follow, options, files, directory, pair);
     client_close(follow.client);
@@ -304,7 +336,7 @@ static int follow_to_end(struct follow *follow, const struct options *options)
     if (r == -ENOENT)
         return output_error(options->json, EXIT_USAGE, "%s", diag.text);
     if (r < 0)
-        return connection_failed(options, NULL, r, &diag);
+        return campaign_connection_failed(options, NULL, r, &diag);
     return follow_finish(follow, NULL);
 }
 
@@ -313,9 +345,10 @@ static int print_queued(const struct follow *follow,
 {
     if (options->json)
         return output_document(
-            json_pack("{s:I, s:s}", "campaign",
-                      (json_int_t)strtoll(follow->campaign, NULL, 10),
-                      "verdict", "queued"),
+            json_pack("{s:O?, s:O?, s:s}", "campaign",
+                      json_object_get(follow->submitted, "campaign"), "drives",
+                      json_object_get(follow->submitted, "drives"), "verdict",
+                      "queued"),
             EXIT_COMPLETE, NULL);
     printf("campaign %s is queued; 'lockstep watch %s' shows it\n",
            follow->campaign, follow->campaign);

@@ -24,6 +24,14 @@ struct submit_file {
     bool included; /* only where an include= names it */
 };
 
+/* The values of PlanForm on the wire. */
+enum plan_form {
+    PLAN_NONE,
+    PLAN_TABLE,
+    PLAN_RUNS,
+    PLAN_JSON,
+};
+
 struct submit {
     const struct submit_file *files;
     size_t file_count;
@@ -34,6 +42,7 @@ struct submit {
     uint64_t warmup_ns;
     bool warmup_given;
     const char *name;
+    enum plan_form plan; /* not PLAN_NONE: nothing is queued */
 };
 
 /* The values of QueryKind on the wire. */
@@ -49,8 +58,8 @@ enum query_kind {
 /* Encoders return -ENOMEM, or -EMSGSIZE when the frame would be too long. */
 int codec_hello(const char *user, struct body *ret) MUST_CHECK;
 int codec_heartbeat(struct body *ret) MUST_CHECK;
-int codec_submit(uint32_t id, const struct submit *submit, struct body *ret)
-    MUST_CHECK;
+int codec_submit(uint32_t id, const struct submit *submit,
+                 struct body *ret) MUST_CHECK;
 int codec_query(uint32_t id, enum query_kind kind, const char *campaign,
                 struct body *ret) MUST_CHECK;
 /* A piece of a campaign: `phase` 0 the head; `interval` where a page begins. */

@@ -18,7 +18,8 @@ void follow_init(struct follow *follow, enum follow_interrupt interrupt,
 void follow_done(struct follow *follow)
 {
     json_decref(follow->early);
-    follow->early = NULL;
+    json_decref(follow->submitted);
+    follow->early = follow->submitted = NULL;
 }
 
 static void post_stop(struct follow *f)

@@ -26,6 +26,7 @@ struct follow {
     bool json;              /* show nothing while it runs */
     struct vdbench *folder; /* gets every event too; NULL: none */
     char campaign[24];      /* its number, "" before it has one */
+    json_t *submitted;      /* the answer to Submit; NULL: none */
     json_t *early;          /* events that came before the answer to Watch */
     bool refused;           /* the campaign never came to be */
     bool ended;             /* the campaign's end was seen */

@@ -242,6 +242,22 @@ static int take_runs(struct options *o, const char *value, struct diag *diag)
     return 0;
 }
 
+static int take_fleet(struct options *o, const char *value, struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->fleet = true;
+    return 0;
+}
+
+static int take_here(struct options *o, const char *value, struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->here = true;
+    return 0;
+}
+
 static int take_wait(struct options *o, const char *value, struct diag *diag)
 {
     (void)value;
@@ -281,7 +297,7 @@ static const struct option_row rows[] = {
     {"-r", "RD", FILE_COMMANDS, take_first, "begin with this rd="},
     {"-m", "N", FILE_COMMANDS, take_machines,
      "vdbench's Java machines: no effect"},
-    {"--offer", "PATTERN", BIT(COMMAND_RUN), take_offer,
+    {"--offer", "PATTERN", BIT(COMMAND_RUN) | BIT(COMMAND_CHECK), take_offer,
      "drives that may be written: /dev/nvme*n1, serial=..., model=..."},
     {"--wait", NULL, BIT(COMMAND_SUBMIT), take_wait,
      "show the campaign until it ends; Ctrl-C detaches"},
@@ -289,11 +305,15 @@ static const struct option_row rows[] = {
      "the campaign's name; by default the file's"},
     {"--runs", NULL, BIT(COMMAND_CHECK), take_runs,
      "one tab-separated line a run"},
+    {"--fleet", NULL, BIT(COMMAND_CHECK), take_fleet,
+     "with the hosts and drives of the controller, as submit would"},
+    {"--here", NULL, BIT(COMMAND_CHECK), take_here,
+     "with the drives of this host, as run would"},
     {"--dir", "DIR", BIT(COMMAND_KEYS), take_directory,
      "the folder of the keys"},
-    {"-c", "HOST:PORT", REMOTE_COMMANDS, take_controller,
+    {"-c", "HOST:PORT", REMOTE_COMMANDS | BIT(COMMAND_CHECK), take_controller,
      "the controller; by default $LOCKSTEP_CONTROLLER or " OPTIONS_CONTROLLER},
-    {"--keys", "FILE", REMOTE_COMMANDS, take_keys,
+    {"--keys", "FILE", REMOTE_COMMANDS | BIT(COMMAND_CHECK), take_keys,
      "the operator's bundle; by default $LOCKSTEP_KEYS"},
     {"--json", NULL, ~0u, take_json, "one JSON document on stdout"},
     {"--help", NULL, ~0u, take_help, "this text"},
@@ -401,6 +421,19 @@ static bool continues_files(const struct options *o, int at, char **argv)
     (BIT(COMMAND_SHOW) | BIT(COMMAND_STOP) | BIT(COMMAND_REPORT) |             \
      BIT(COMMAND_EXPORT))
 
+/* Of check: options of a controller or an agent want one to be asked. */
+static int check_check(const struct options *o, struct diag *diag)
+{
+    if (o->fleet && o->here)
+        return diag_set(diag, -EINVAL,
+                        "--fleet and --here ask different hosts: give one");
+    if (o->offers.count > 0 && !o->here)
+        return diag_set(diag, -EINVAL,
+                        "--offer counts with --here only: without it no drive "
+                        "is looked at");
+    return 0;
+}
+
 static int check_export(const struct options *o, struct diag *diag)
 {
     if (o->csv + o->json + (o->vdbench != NULL) > 1)
@@ -433,6 +466,8 @@ static int check_whole(const struct options *o, struct diag *diag)
         return diag_set(diag, -EINVAL,
                         "compare needs two campaigns: lockstep compare ID "
                         "ID...; 'ID,ID' joins repeats into one side");
+    if (o->command == COMMAND_CHECK)
+        return check_check(o, diag);
     return o->command == COMMAND_EXPORT ? check_export(o, diag) : 0;
 }
 

@@ -55,7 +55,7 @@ struct options {
     uint64_t warmup_ns;
     bool warmup_given;
     const char *name;
-    const char *engine; /* of run's private agent; for tests */
+    const char *engine;   /* of run's private agent; for tests */
     const char *loop;     /* -l: as loop= takes it */
     const char *first_rd; /* -r */
     bool json;
@@ -63,6 +63,8 @@ struct options {
     bool totals;
     bool intervals;
     bool runs;
+    bool fleet; /* of check: a controller's hosts and drives count */
+    bool here;  /* of check: this host's drives count */
     bool wait;
     bool help;
 };

@@ -131,9 +131,15 @@ static void print(const struct plan *plan, const struct language_report *report)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const char *const used[] = {"mounted on /"};
+    static const struct plan_drive drives[] = {
+        {"sda", "/dev/sda", "", "M1", "S1", "F", "", 1u << 30, used, 1},
+        {"sdb", "/dev/sdb", "", "M2", "S2", "F", "w2", 1u << 30, NULL, 0},
+        {"sdc", "/dev/sdc", "", "M2", "", "F", "", 1u << 30, NULL, 0},
+    };
     static const struct plan_agent agents[] = {
-        {"h1", "h1", NULL, 0, NULL, 0},
-        {"h2", "h2", NULL, 0, NULL, 0},
+        {"h1", "h1", NULL, 0, NULL, 0, drives, ARRAY_LENGTH(drives)},
+        {"h2", "h2", NULL, 0, NULL, 0, drives, 2},
     };
     static const struct plan_fleet fleet = {.agents = agents, .agent_count = 2};
     static const char *const variables[] = {"v=/new1", "v1=h2"};

@@ -347,7 +347,8 @@ class Lab:
 
     def words(self, *words):
         """The shell's command line, on the controller's host."""
-        local = words[0] in ("run", "check", "keys") or not self.at
+        local = not self.at or (words[0] in ("run", "check", "keys")
+                                and "--fleet" not in words)
         host = None if local else self.controller_host
         more = []
         if not local:

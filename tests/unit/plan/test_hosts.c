@@ -13,9 +13,9 @@ static const char *const labels2[] = {"rack-b", "fast"};
 static const char *const labels3[] = {"fast"};
 
 static const struct plan_agent agents[] = {
-    {"nas1", "nas1.lab.example", address1, 2, NULL, 0},
-    {"nas2", "storage2", address2, 1, labels2, 2},
-    {"nas3", "nas3", NULL, 0, labels3, 1},
+    {"nas1", "nas1.lab.example", address1, 2, NULL, 0, NULL, 0},
+    {"nas2", "storage2", address2, 1, labels2, 2, NULL, 0},
+    {"nas3", "nas3", NULL, 0, labels3, 1, NULL, 0},
 };
 static const struct plan_fleet fleet = {agents, ARRAY_LENGTH(agents), false};
 
@@ -67,9 +67,10 @@ END_TEST
 /* Without hd=, the one agent; localhost is whoever is called so. */
 START_TEST(test_local)
 {
-    static const struct plan_agent local = {"localhost", "box", NULL,
-                                            0,           NULL,  0};
-    static const struct plan_agent other = {"box7", "box7", NULL, 0, NULL, 0};
+    static const struct plan_agent local = {.name = "localhost",
+                                            .hostname = "box"};
+    static const struct plan_agent other = {.name = "box7",
+                                            .hostname = "box7"};
     static const char *const files[] = {
         "" REST,
         "hd=localhost" REST,

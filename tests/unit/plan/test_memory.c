@@ -13,24 +13,32 @@ static const char text[] =
     "sd=default,threads=4,openflags=o_direct\n"
     "sd=sd1,lun=/dev/x,host=*\nsd=c%02d,lun=/f*,count=(1,3),size=1m\n"
     "sd=s_$host,lun=/$host,host=$host,size=1m\n"
+    "sd=d,drive=(model=(M1,M2),size=1g)\n"
     "wd=wd1,sd=(c01-c03,\"sd1\"),xfersise=4k\n"
     "wd=wd2,sd=c*,xfersize=(4k,50,8k,50),skew=30,seekpct=seq\n"
     "wd=wd3,sd=(s_h1,s_h2),rdpct=$pct\n"
     "wd=wd4,sd=(s_h1,s_h2),priority=1,iorate=5,xfersize=(4k,64k,4k)\n"
-    "wd=wd5,sd=c*,priority=2,hotband=(10,40)\n"
+    "wd=wd5,sd=c*,priority=2,hotband=(10,40)\nwd=wd6,sd=d\n"
     "rd=rd1,wd=(wd2,wd3),iorate=curve,curve=(10,50),forthreads=(1-4,d)\n"
     "rd=rd2,sd=setsof2,iorate=(100,max)\n"
     "rd=rd3,wd=(wd4,wd5),iorate=(100,1,20,2),distribution=variable,repeat=2\n"
     "rd=rd4,wd=wd5,iorate=find,find=(p99,2ms),maxdata=2\n"
+    "rd=rd6,wd=wd6,iorate=1\n"
     "rd=rd5,wd=(wd2,wd3),iorate=(10MiB/s,max)\n";
 
 /* Everything the rooms do; gives the first error. */
 static int do_all(const char *file_text)
 {
     static const char *const variables[] = {"pct=50"};
+    static const char *const used[] = {"mounted on /"};
+    static const struct plan_drive drives[] = {
+        {"sda", "/dev/sda", "", "M1", "S1", "F", "", 1u << 30, used, 1},
+        {"sdb", "/dev/sdb", "", "M2", "S2", "F", "w2", 1u << 30, NULL, 0},
+        {"sdc", "/dev/sdc", "", "M2", "", "F", "", 1u << 30, NULL, 0},
+    };
     static const struct plan_agent agents[] = {
-        {"h1", "h1", NULL, 0, NULL, 0},
-        {"h2", "h2", NULL, 0, NULL, 0},
+        {"h1", "h1", NULL, 0, NULL, 0, drives, ARRAY_LENGTH(drives)},
+        {"h2", "h2", NULL, 0, NULL, 0, drives, 2},
     };
     static const struct plan_fleet fleet = {.agents = agents, .agent_count = 2};
     struct plan_facts facts = {.missing = true};

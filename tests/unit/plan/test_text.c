@@ -29,10 +29,10 @@ static const char table[] =
     "a     10.0.0.1       2        8  -\n"
     "b     10.0.0.2       1        8  -\n"
     "\n"
-    "drive  host  size  use    openflags  serial  path\n"
-    "sd1    a        -  write  o_direct   -       /dev/nvme0n1\n"
-    "sd1    b        -  write  o_direct   -       /dev/nvme0n1\n"
-    "sd2    a       1g  write  o_direct   -       /f\n"
+    "drive  host  size  use    openflags  model  serial  path\n"
+    "sd1    a        -  write  o_direct   -      -       /dev/nvme0n1\n"
+    "sd1    b        -  write  o_direct   -      -       /dev/nvme0n1\n"
+    "sd2    a       1g  write  o_direct   -      -       /f\n"
     "\n"
     "Regions, in bytes or as the file has them\n"
     "oltp  wd=w1  sd=sd1  host=a  0% - 50%\n"
@@ -61,7 +61,7 @@ START_TEST(test_table_placed)
 {
     static const char *const lines[] = {
         "1  SD_format    fill",
-        "sd1    a       1g  read   o_direct   S123    /dev/x",
+        "sd1    a       1g  read   o_direct   M7     S123    /dev/x",
         "SD_format  wd=SD_format  sd=sd2  host=a  0 - 1048576\n",
         "r  wd=w  sd=sd1  host=a  4096 - 536870912 (slice 1 of 2)\n",
         "r  wd=w  sd=sd1  host=b  536870912 - 1073741824 (slice 2 of 2)\n",
@@ -70,7 +70,8 @@ START_TEST(test_table_placed)
     struct plan_facts facts = {.is_block = true,
                                .size_bytes = 1u << 30,
                                .logical_block = 512,
-                               .serial = "S123"};
+                               .serial = "S123",
+                               .model = "M7"};
     struct parm parm;
     char *text;
 

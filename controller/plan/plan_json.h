@@ -1,8 +1,8 @@
 /*
  * plan_json.h - a plan as the JSON document of `check --json`.
  */
-#ifndef CONTROLLER_SHELL_PLAN_JSON_H
-#define CONTROLLER_SHELL_PLAN_JSON_H
+#ifndef CONTROLLER_PLAN_PLAN_JSON_H
+#define CONTROLLER_PLAN_PLAN_JSON_H
 
 #include <jansson.h>
 
@@ -10,8 +10,5 @@
 
 /* A new reference; NULL: no memory. */
 json_t *plan_json(const struct plan *plan) MUST_CHECK;
-
-/* The messages of a report, a list of objects; a new reference. */
-json_t *report_json(const struct language_report *report) MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /* plan_json.c - see plan_json.h. */
-#include "controller/shell/plan_json.h"
+#include "controller/plan/plan_json.h"
 
 #include "controller/plan/plan_text.h"
 
@@ -91,36 +91,4 @@ json_t *plan_json(const struct plan *plan)
 
     plan_walk(plan, &visitor, &b);
     return b.whole;
-}
-
-static const char *severity_name(enum language_severity severity)
-{
-    switch (severity) {
-    case LANGUAGE_ERROR:
-        return "error";
-    case LANGUAGE_UNSUPPORTED:
-        return "unsupported";
-    case LANGUAGE_WARNING:
-        return "warning";
-    case LANGUAGE_NOTE:
-        return "note";
-    }
-    return "error";
-}
-
-json_t *report_json(const struct language_report *report)
-{
-    json_t *list = json_array();
-
-    for (uint32_t i = 0; i < report->count; i++) {
-        const struct language_message *m = &report->messages[i];
-
-        (void)json_array_append_new(
-            list, json_pack("{s:s, s:s?, s:i, s:i, s:s?, s:s?}", "severity",
-                            severity_name(m->severity), "file", m->place.file,
-                            "line", (int)m->place.line, "column",
-                            (int)m->place.column, "text", m->text, "hint",
-                            m->hint));
-    }
-    return list;
 }
