@@ -32,7 +32,7 @@ MAY_INCLUDE = {
 # Which files may include a header of a library, by pattern.
 MAY_USE = {
     r"proto/lockstep\.pb-c\.h": r"(agent|controller/fleet|controller/shell)/codec\w*\.[ch]",
-    r"uv\.h": r"(common/channel\w*|agent/(loop|main)\w*|controller/(loop|main)\w*"
+    r"uv\.h": r"(common/(channel|runner)\w*|agent/(loop|main)\w*|controller/(loop|main)\w*"
               r"|controller/shell/(client|run|main)\w*)\.[ch]",
     r"liburing\.h": r"agent/engine_\w+\.[ch]",
     r"sqlite3\.h": r"controller/results/\w+\.[ch]",
