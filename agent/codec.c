@@ -356,6 +356,19 @@ static int take_numbered(const Lockstep__Work *work, uint64_t number,
     return take_work(work, &order->work, diag);
 }
 
+static int take_command(const Lockstep__Command *command, struct order *order,
+                        struct diag *diag)
+{
+    int err = take_numbered(command->work, command->number, order, diag);
+
+    if (err == 0)
+        err = take_text("name", command->name, order->command,
+                        sizeof(order->command), diag);
+    if (err == 0 && command->number == 0)
+        err = diag_set(diag, -EBADMSG, "number: 0, must be 1 or more");
+    return err;
+}
+
 /* ---- Frames ------------------------------------------------------------- */
 
 static enum order_kind kind_of(Lockstep__Frame__BodyCase body)
@@ -377,6 +390,7 @@ static enum order_kind kind_of(Lockstep__Frame__BodyCase body)
         {LOCKSTEP__FRAME__BODY_RENEW, ORDER_RENEW},
         {LOCKSTEP__FRAME__BODY_SAMPLE_ACK, ORDER_SAMPLE_ACK},
         {LOCKSTEP__FRAME__BODY_RELEASE, ORDER_RELEASE},
+        {LOCKSTEP__FRAME__BODY_COMMAND, ORDER_COMMAND},
     };
 
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
@@ -402,6 +416,7 @@ const char *order_kind_name(enum order_kind kind)
         [ORDER_RENEW] = "Renew",
         [ORDER_SAMPLE_ACK] = "SampleAck",
         [ORDER_RELEASE] = "Release",
+        [ORDER_COMMAND] = "Command",
     };
 
     return names[kind];
@@ -441,6 +456,8 @@ static int take_frame(const Lockstep__Frame *frame, struct order *order,
     case ORDER_RELEASE:
         return take_uuid("campaign", &frame->release->campaign,
                          &order->campaign, diag);
+    case ORDER_COMMAND:
+        return take_command(frame->command, order, diag);
     case ORDER_UNKNOWN:
     case ORDER_HEARTBEAT:
     case ORDER_KINDS:

@@ -13,6 +13,7 @@
 #ifndef AGENT_CODEC_H
 #define AGENT_CODEC_H
 
+#include "agent/errand.h"
 #include "agent/job.h"
 #include "agent/phase.h"
 #include "common/base.h"
@@ -46,6 +47,7 @@ enum order_kind {
     ORDER_RENEW,
     ORDER_SAMPLE_ACK,
     ORDER_RELEASE,
+    ORDER_COMMAND,
     ORDER_KINDS,
 };
 
@@ -60,11 +62,13 @@ struct order_welcome {
 /* What a controller says.  Which members count depends on `kind`. */
 struct order {
     enum order_kind kind;
-    struct work work;         /* PREPARE .. RENEW, SAMPLE_ACK */
+    struct work work;         /* PREPARE .. RENEW, SAMPLE_ACK, COMMAND */
     struct uuid campaign;     /* INSPECT, RELEASE */
     uint64_t number;          /* CLOCK_PROBE: sequence; START: agent_start_ns;
-                                 STOP_AFTER: interval; ACK: next_interval */
+                                 STOP_AFTER: interval; ACK: next_interval;
+                                 COMMAND: number */
     char reason[REASON_SIZE]; /* REJECT, ABORT */
+    char command[NAME_SIZE];  /* COMMAND; "": end the one that runs */
     struct order_welcome welcome;
     struct job *job;               /* PREPARE; may be taken */
     struct interlock_wish *wishes; /* INSPECT; may be taken, free() */
@@ -106,6 +110,7 @@ struct hello {
     bool finishes_phase;
     char labels[CODEC_LABELS_MAX][NAME_SIZE];
     uint32_t label_count;
+    const struct commands *commands; /* that it may be told to run */
     /* Held, unless state is PHASE_IDLE. */
     struct work work;
     enum phase_state state;
@@ -136,6 +141,8 @@ struct codec_bytes codec_refused(const struct work *work, const char *target,
                                  const char *reason);
 struct codec_bytes codec_finished(const struct work *work,
                                   const struct phase_end *end);
+struct codec_bytes codec_command_done(const struct work *work, uint32_t number,
+                                      const struct errand_result *result);
 /* Leaves out drives from the end where a frame would be too long. */
 struct codec_bytes codec_inventory(const struct inventory *inventory,
                                    const struct codec_engine *engine);

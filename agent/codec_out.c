@@ -99,6 +99,23 @@ static Lockstep__AgentState state_of(enum phase_state state)
     return states[state];
 }
 
+/* Of the configuration, which let in plain text only. */
+static size_t put_commands(const struct commands *commands,
+                           Lockstep__OfferedCommand *to,
+                           Lockstep__OfferedCommand **list)
+{
+    uint32_t count = commands == NULL ? 0 : commands->count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        lockstep__offered_command__init(&to[i]);
+        to[i].name = (char *)(uintptr_t)commands->items[i].name;
+        to[i].text = (char *)(uintptr_t)commands->items[i].text;
+        to[i].limit_ns = commands->items[i].limit_ns;
+        list[i] = &to[i];
+    }
+    return count;
+}
+
 struct codec_bytes codec_hello(const struct hello *hello)
 {
     Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
@@ -107,6 +124,8 @@ struct codec_bytes codec_hello(const struct hello *hello)
     Lockstep__Work work;
     char *labels[CODEC_LABELS_MAX];
     struct text text[CODEC_LABELS_MAX];
+    Lockstep__OfferedCommand command[COMMANDS_MAX];
+    Lockstep__OfferedCommand *commands[COMMANDS_MAX];
     static char version[] = LOCKSTEP_VERSION;
 
     to.major = CODEC_MAJOR;
@@ -121,6 +140,8 @@ struct codec_bytes codec_hello(const struct hello *hello)
     to.labels = labels;
     for (uint32_t i = 0; i < hello->label_count; i++)
         labels[i] = clean(&text[i], hello->labels[i]);
+    to.n_commands = put_commands(hello->commands, command, commands);
+    to.commands = commands;
     if (hello->state != PHASE_IDLE) {
         codec_pack_work(&hello->work, &work);
         held.work = &work;
@@ -191,6 +212,31 @@ struct codec_bytes codec_refused(const struct work *work, const char *target,
     refused.reason = clean(&text[1], reason);
     frame.body_case = LOCKSTEP__FRAME__BODY_REFUSED;
     frame.refused = &refused;
+    return codec_pack(&frame);
+}
+
+struct codec_bytes codec_command_done(const struct work *work, uint32_t number,
+                                      const struct errand_result *result)
+{
+    Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
+    Lockstep__CommandDone done = LOCKSTEP__COMMAND_DONE__INIT;
+    char *lines[ERRAND_LINES_MAX];
+    Lockstep__Work key;
+    struct text text;
+
+    codec_pack_work(work, &key);
+    done.work = &key;
+    done.number = number;
+    done.end = (Lockstep__CommandEnd)result->end;
+    done.status = result->status;
+    done.duration_ns = result->duration_ns;
+    done.n_lines = result->line_count;
+    done.lines = lines;
+    for (uint32_t i = 0; i < result->line_count; i++)
+        lines[i] = (char *)(uintptr_t)result->lines[i];
+    done.reason = clean(&text, result->reason);
+    frame.body_case = LOCKSTEP__FRAME__BODY_COMMAND_DONE;
+    frame.command_done = &done;
     return codec_pack(&frame);
 }
 

@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #include "agent/interlock.h"
+#include "agent/loop_errand.h"
 #include "agent/loop_look.h"
 #include "agent/loop_stage.h"
 #include "agent/session.h"
@@ -54,6 +55,7 @@ struct loop {
     struct session *session;
     struct stages *stages;
     struct looks *looks;
+    struct errands *errands;
     struct link *link; /* the session's, NULL without */
     uint32_t links;    /* with those that are still closing */
     char name[NAME_SIZE];
@@ -251,6 +253,21 @@ static void release(void *context, const struct uuid *campaign)
     stages_release(loop->stages, campaign);
 }
 
+static void run(void *context, const struct command *command,
+                const struct uuid *campaign, uint32_t phase)
+{
+    struct loop *loop = context;
+
+    errands_run(loop->errands, command, campaign, phase);
+}
+
+static void end_run(void *context)
+{
+    struct loop *loop = context;
+
+    errands_end(loop->errands);
+}
+
 static const struct session_world world = {
     .dial = dial,
     .send = send_body,
@@ -267,6 +284,8 @@ static const struct session_world world = {
     .lease = lease,
     .discard = discard,
     .release = release,
+    .run = run,
+    .end_run = end_run,
 };
 
 /* ---- Ends --------------------------------------------------------------- */
@@ -442,6 +461,7 @@ static void make_config(const struct loop *loop,
         .instance = uuid_random(),
         .boot = boot_id(),
         .label_count = settings->label_count,
+        .commands = &settings->commands,
         .phase = {.lease_ns = settings->lease_ns,
                   .finish_on_lease_lost =
                       settings->lease_lost == SETTINGS_FINISH},
@@ -478,11 +498,14 @@ static int make_parts(struct loop *loop, struct diag *diag)
     make_config(loop, &config);
     loop->stages = stages_new(&setup);
     loop->looks = looks_new(&loop->uv, &loop->policy);
+    loop->errands = errands_new(&loop->uv);
     loop->session = session_new(&config, loop->clock, &world, loop);
-    if (loop->stages == NULL || loop->looks == NULL || loop->session == NULL)
+    if (loop->stages == NULL || loop->looks == NULL || loop->errands == NULL ||
+        loop->session == NULL)
         return diag_set(diag, -ENOMEM, "no memory to begin with");
     stages_serve(loop->stages, loop->session);
     looks_serve(loop->looks, loop->session);
+    errands_serve(loop->errands, loop->session);
     return 0;
 }
 
@@ -516,7 +539,7 @@ static bool wait_for_rest(struct loop *loop)
     uint64_t until = clock_now_ns(loop->clock) + LOOP_FAREWELL_NS;
 
     while (loop->links > 0 || !stages_are_idle(loop->stages) ||
-           !looks_are_idle(loop->looks)) {
+           !looks_are_idle(loop->looks) || !errands_are_idle(loop->errands)) {
         if (clock_now_ns(loop->clock) >= until)
             return false;
         uv_update_time(&loop->uv);
@@ -538,6 +561,7 @@ static void end_session(struct loop *loop)
     stages_serve(loop->stages, NULL);
     looks_serve(loop->looks, NULL);
     loop->session = session_free(loop->session);
+    errands_serve(loop->errands, NULL);
 }
 
 static void close_handles(struct loop *loop)
@@ -588,6 +612,7 @@ static void loop_free(struct loop *loop)
     loop->session = session_free(loop->session);
     loop->stages = stages_free(loop->stages);
     loop->looks = looks_free(loop->looks);
+    loop->errands = errands_free(loop->errands);
     loop->tls = tls_context_free(loop->tls);
     (void)uv_loop_close(&loop->uv);
     free(loop);

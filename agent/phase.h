@@ -82,8 +82,8 @@ enum phase_effect_kind {
                             preparation either */
     PHASE_DO_RELEASE,    /* give back the claims of `campaign` */
     /* To the controller. */
-    PHASE_SAY_READY, /* workers, memory_bytes */
-    PHASE_SAY_ARMED,     /* at_ns: for which instant */
+    PHASE_SAY_READY,   /* workers, memory_bytes */
+    PHASE_SAY_ARMED,   /* at_ns: for which instant */
     PHASE_SAY_REFUSED, /* target, text */
     PHASE_SAY_HOLDING, /* over and drained: Finished, once all is sent */
     PHASE_SAY_IDLE,    /* holding has ended: drop what samples are left */

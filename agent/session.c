@@ -72,6 +72,7 @@ static void go_down(struct session *session)
     outbox_rewind(&session->outbox);
     if (session->state == SESSION_OVER) {
         session->due_ns = UINT64_MAX;
+        session_end_errand(session);
         phase_abort(&session->phase, PHASE_STOPPED,
                     "the controller that started this agent is gone");
         return;
@@ -105,6 +106,7 @@ static void send_hello(struct session *session)
         .lease_ms = (uint32_t)(session->config.phase.lease_ns / NS_PER_MS),
         .finishes_phase = session->config.phase.finish_on_lease_lost,
         .label_count = session->config.label_count,
+        .commands = session->config.commands,
         .work = session->phase.work,
         .state = session->phase.state,
         .first_unacknowledged = outbox_unacknowledged(&session->outbox),
@@ -353,6 +355,7 @@ struct session *session_free(struct session *session)
 {
     if (session == NULL)
         return NULL;
+    session_end_errand(session);
     phase_done(&session->phase);
     session_settle(session);
     outbox_reset(&session->outbox);
@@ -371,6 +374,7 @@ void session_stop(struct session *session, const char *reason)
     if (session->stopping[0] == '\0')
         (void)snprintf(session->stopping, sizeof(session->stopping), "%s",
                        reason);
+    session_end_errand(session);
     phase_abort(&session->phase, PHASE_STOPPED, reason);
     session_settle(session);
 }

@@ -23,6 +23,10 @@
  * row, 0 without rows.  Samples carry the epoch under which they were made;
  * their key has no epoch.
  *
+ * COMMANDS that the host's own configuration names are run when told by name,
+ * one at a time, and never while there is work of a phase; a Prepare that comes
+ * while one runs is refused.
+ *
  * Threads: one owner.
  *
  *     session = session_new(&config, clock, &world, context);
@@ -92,6 +96,12 @@ struct session_world {
     /* Takes the job, to be freed once nothing looks at it any more. */
     void (*discard)(void *context, struct job *job);
     void (*release)(void *context, const struct uuid *campaign);
+
+    /* Runs a command of this host's own configuration.  Answered by
+     * session_ran(), unless end_run, which kills it, comes before. */
+    void (*run)(void *context, const struct command *command,
+                const struct uuid *campaign, uint32_t phase);
+    void (*end_run)(void *context);
 };
 
 struct session_config {
@@ -100,8 +110,9 @@ struct session_config {
     struct uuid boot;
     char labels[CODEC_LABELS_MAX][NAME_SIZE];
     uint32_t label_count;
-    struct phase_config phase;   /* lease and what its end does */
-    uint64_t unacknowledged_max; /* bytes; 0: SESSION_UNACKNOWLEDGED */
+    struct phase_config phase;       /* lease and what its end does */
+    const struct commands *commands; /* that it runs; outlives it; or NULL */
+    uint64_t unacknowledged_max;     /* bytes; 0: SESSION_UNACKNOWLEDGED */
     bool once; /* no second connection: its end is the end of the agent */
 };
 
@@ -142,6 +153,8 @@ void session_prepared(struct session *session, uint32_t workers,
 /* `target`: the sd it is about, or "". */
 void session_refused(struct session *session, const char *target,
                      const char *reason);
+
+void session_ran(struct session *session, const struct errand_result *result);
 
 /* From the crew: each closed row once, in order, the drain row included; then
  * the end. */

@@ -90,6 +90,10 @@ static void on_prepare(struct session *session, struct order *order)
         refuse(session, order, session->stopping);
         return;
     }
+    if (session_runs_errand(session)) {
+        refuse(session, order, "a command of a campaign still runs here");
+        return;
+    }
     if (phase_prepare(&session->phase, TAKE(order->job), arrived_ns(session),
                       &diag) < 0)
         refuse(session, order, diag.text);
@@ -184,6 +188,10 @@ void session_obey(struct session *session, struct order *order,
         break;
     case ORDER_RELEASE:
         phase_release(&session->phase, &order->campaign);
+        break;
+    case ORDER_COMMAND:
+        if (is_of_epoch(session, order))
+            session_command(session, order);
         break;
     case ORDER_WELCOME:
         session_leave(session, "a second Welcome");

@@ -1,7 +1,8 @@
 /*
- * session_private.h - the session's own, shared by its three files: session.c
+ * session_private.h - the session's own, shared by its four files: session.c
  * (the connection, time, life), session_orders.c (what the controller says
- * once connected) and session_phase.c (the phase, its samples, their end).
+ * once connected), session_phase.c (the phase, its samples, their end) and
+ * session_errand.c (commands).
  */
 #ifndef AGENT_SESSION_PRIVATE_H
 #define AGENT_SESSION_PRIVATE_H
@@ -56,6 +57,8 @@ struct session {
     enum session_telling telling;
     struct session_refusal refusal;
     uint32_t inspects;
+    struct errand errand;
+    struct errand_result refused_errand; /* while it is told */
 
     char stopping[REASON_SIZE];     /* why the agent is to end; "" */
     char last_trouble[REASON_SIZE]; /* logged already */
@@ -81,6 +84,11 @@ void session_settle(struct session *session);
 
 /* Tells of a refusal that waits for a connection. */
 void session_send_refusal(struct session *session);
+
+/* A Command. */
+void session_command(struct session *session, const struct order *order);
+void session_end_errand(struct session *session);
+bool session_runs_errand(const struct session *session);
 
 /* An order, once connected. */
 void session_obey(struct session *session, struct order *order,

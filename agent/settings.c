@@ -90,6 +90,11 @@ static int parse_engine(const char *value, void *field, struct diag *diag)
 
 /* Alphabetical. */
 static const struct config_key keys[] = {
+    {"command", NULL, offsetof(struct settings, command_texts),
+     config_parse_list, "COMMAND",
+     "what campaigns may have run here: NAME [TIME] PROGRAM WORD...; without a "
+     "shell, for at most TIME (60s); nothing else is ever run",
+     CONFIG_REPEATS},
     {"controller", "127.0.0.1:7780", offsetof(struct settings, controller),
      parse_address, "HOST:PORT", "whom to serve", CONFIG_ONCE},
     {"controller_fd", NULL, offsetof(struct settings, controller_fd),
@@ -170,6 +175,19 @@ static int take_offers(struct settings *settings, struct diag *diag)
     return 0;
 }
 
+static int take_commands(struct settings *settings, struct diag *diag)
+{
+    for (size_t i = 0; i < settings->command_texts.count; i++) {
+        const char *text = settings->command_texts.items[i];
+
+        if (commands_add(&settings->commands, text, diag) < 0) {
+            diag_prefix(diag, "command '%s'", text);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
 static int take_labels(struct settings *settings, struct diag *diag)
 {
     const struct config_list *list = &settings->label_texts;
@@ -238,6 +256,8 @@ int settings_read(int argc, char **argv, struct settings *settings,
         err = take_offers(settings, diag);
     if (err == 0)
         err = take_labels(settings, diag);
+    if (err == 0)
+        err = take_commands(settings, diag);
     return err;
 }
 
@@ -245,4 +265,5 @@ void settings_done(struct settings *settings)
 {
     config_list_done(&settings->offer_texts);
     config_list_done(&settings->label_texts);
+    config_list_done(&settings->command_texts);
 }

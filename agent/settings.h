@@ -12,6 +12,7 @@
 #include "agent/offer.h"
 #include "common/base.h"
 #include "common/channel.h"
+#include "common/command.h"
 #include "common/config.h"
 #include "common/diag.h"
 #include "common/log.h"
@@ -29,6 +30,7 @@ struct settings {
     char keys[PATH_SIZE];
     struct config_list offer_texts;
     struct config_list label_texts;
+    struct config_list command_texts;
     uint64_t lease_ns;
     enum settings_lease_lost lease_lost;
     char state_directory[PATH_SIZE];
@@ -40,6 +42,7 @@ struct settings {
     uint64_t unacknowledged_max;
     /* Made of the texts above. */
     struct offers offers;
+    struct commands commands;
     char labels[CODEC_LABELS_MAX][NAME_SIZE];
     uint32_t label_count;
 };

@@ -30,9 +30,15 @@ static struct {
     bool stopped;
     const struct job *job;
     uint64_t lease_ns;
+    bool runs; /* a command */
     uint32_t inspects;
     uint64_t interval;
 } world;
+
+static const struct commands commands = {
+    .items = {{"known", "/bin/true", NS_PER_S}},
+    .count = 1,
+};
 
 static struct clock_manual now;
 static struct session *session;
@@ -151,6 +157,25 @@ static void on_release(void *context, const struct uuid *campaign)
     assert(world.job == NULL);
 }
 
+static void on_run(void *context, const struct command *command,
+                   const struct uuid *campaign, uint32_t phase)
+{
+    (void)context;
+    (void)campaign;
+    (void)phase;
+    /* By name alone, one at a time, and never beside work. */
+    assert(command == &commands.items[0]);
+    assert(!world.runs && world.job == NULL);
+    world.runs = true;
+}
+
+static void on_end_run(void *context)
+{
+    (void)context;
+    assert(world.runs);
+    world.runs = false;
+}
+
 static const struct session_world doors = {
     .dial = on_dial,
     .send = on_send,
@@ -167,6 +192,8 @@ static const struct session_world doors = {
     .lease = on_lease,
     .discard = on_discard,
     .release = on_release,
+    .run = on_run,
+    .end_run = on_end_run,
 };
 
 /* ---- Steps -------------------------------------------------------------- */
@@ -190,7 +217,7 @@ static void order(uint8_t what, uint8_t argument)
     uint64_t number = argument & 15;
     struct job *job;
 
-    switch (what % 11) {
+    switch (what % 12) {
     case 0:
         frames_welcome(number == 9 ? &frames_other : &frames_controller,
                        1 + (number & 1), number == 10 ? 2 : 1);
@@ -226,6 +253,12 @@ static void order(uint8_t what, uint8_t argument)
         break;
     case 9:
         frames_inspect(&work.campaign, "/dev/x", 1 + (uint32_t)number, 0);
+        break;
+    case 10:
+        frames_command(&work, (uint32_t)number,
+                       argument % 5 == 0   ? ""
+                       : argument % 5 == 1 ? "unknown"
+                                           : "known");
         break;
     default:
         frames_probe(argument);
@@ -283,6 +316,20 @@ static void answer(uint8_t argument)
     }
 }
 
+static void command_ends(uint8_t argument)
+{
+    struct errand_result *result;
+
+    if (!world.runs)
+        return;
+    world.runs = false;
+    result = calloc(1, sizeof(*result));
+    assert(result != NULL);
+    result->end = argument % (ERRAND_REFUSED + 1);
+    session_ran(session, result);
+    free(result);
+}
+
 static void look(uint8_t argument)
 {
     struct inventory inventory = {.host = {.cpus = argument}};
@@ -326,6 +373,8 @@ static void step(uint8_t what, uint8_t argument)
         look(argument);
     else if (what < 220)
         session_waits(session);
+    else if (what < 225)
+        command_ends(argument);
     else if (what == 254 && argument == 254)
         session_stop(session, "told to end");
     else
@@ -339,6 +388,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .instance = {{1}},
         .phase = {.lease_ns = LEASE},
         .unacknowledged_max = 4096,
+        .commands = &commands,
     };
 
     memset(&world, 0, sizeof(world));

@@ -548,6 +548,46 @@ static void on_closed(void *context, uint64_t connection)
     closed(context, connection);
 }
 
+static void errand_done(void *context, uint64_t token)
+{
+    struct host *h = context;
+    struct errand_result *result;
+
+    if (!is_of(h, token, h->errand, errand_done))
+        return; /* killed, or the process died */
+    h->errand = 0;
+    result = calloc(1, sizeof(*result));
+    REQUIRE(h->world, result != NULL);
+    session_ran(h->session, result);
+    free(result);
+    wait_again(h);
+}
+
+/* One at a time, and never beside I/O. */
+static void on_run(void *context, const struct command *command,
+                   const struct uuid *campaign, uint32_t phase)
+{
+    struct host *h = context;
+
+    (void)command;
+    (void)campaign;
+    (void)phase;
+    REQUIRE(h->world, h->errand == 0 && h->crew == CREW_GONE);
+    h->errand = ++h->errands;
+    world_at(h->world,
+             world_now(h->world) +
+                 world_between(h->world, NS_PER_MS, 300 * NS_PER_MS),
+             errand_done, h, h->errand);
+}
+
+static void on_end_run(void *context)
+{
+    struct host *h = context;
+
+    REQUIRE(h->world, h->errand != 0);
+    h->errand = 0;
+}
+
 static const struct session_world doors = {
     .dial = on_dial,
     .send = on_send,
@@ -564,6 +604,8 @@ static const struct session_world doors = {
     .lease = on_lease,
     .discard = on_discard,
     .release = on_release,
+    .run = on_run,
+    .end_run = on_end_run,
 };
 
 /* ---- Life and death
@@ -571,7 +613,12 @@ static const struct session_world doors = {
 
 void host_start(struct host *h)
 {
+    static const struct commands commands = {
+        .items = {{"ready", "/bin/true", NS_PER_S}},
+        .count = 1,
+    };
     struct session_config config = {
+        .commands = &commands,
         .phase = {.lease_ns = h->lease_ns, .finish_on_lease_lost = h->finishes},
     };
 

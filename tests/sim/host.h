@@ -76,6 +76,10 @@ struct host {
     uint64_t deadline_ns; /* its clock */
     uint64_t rows;        /* made */
     struct phase_end end;
+
+    /* Its command. */
+    uint64_t errand; /* token; 0: none runs */
+    uint64_t errands;
 };
 
 void host_init(struct host *host, struct world *world, struct truth *truth,

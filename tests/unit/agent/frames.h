@@ -146,6 +146,21 @@ static inline void frames_abort(const struct work *work, const char *reason)
     frames_pack(&frame);
 }
 
+static inline void frames_command(const struct work *work, uint32_t number,
+                                  const char *name)
+{
+    Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
+    Lockstep__Command body = LOCKSTEP__COMMAND__INIT;
+    Lockstep__Work key = frames_work(work);
+
+    body.work = &key;
+    body.number = number;
+    body.name = (char *)(uintptr_t)name;
+    frame.body_case = LOCKSTEP__FRAME__BODY_COMMAND;
+    frame.command = &body;
+    frames_pack(&frame);
+}
+
 static inline void frames_release(const struct uuid *campaign)
 {
     Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;

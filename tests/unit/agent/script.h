@@ -82,6 +82,8 @@ static inline const char *frame_name(const Lockstep__Frame *frame)
         return "Sample";
     case LOCKSTEP__FRAME__BODY_FINISHED:
         return "Finished";
+    case LOCKSTEP__FRAME__BODY_COMMAND_DONE:
+        return "CommandDone";
     default:
         return "?";
     }
@@ -194,6 +196,23 @@ static inline void on_release(void *context, const struct uuid *campaign)
     note("release");
 }
 
+static inline void on_run(void *context, const struct command *command,
+                          const struct uuid *campaign, uint32_t phase)
+{
+    char word[NAME_SIZE + 32];
+
+    (void)context;
+    ck_assert(uuid_equal(campaign, &frames_campaign));
+    (void)snprintf(word, sizeof(word), "run:%s:%u", command->name, phase);
+    note(word);
+}
+
+static inline void on_end_run(void *context)
+{
+    (void)context;
+    note("end_run");
+}
+
 static const struct session_world doors = {
     .dial = on_dial,
     .send = on_send,
@@ -210,6 +229,8 @@ static const struct session_world doors = {
     .lease = on_lease,
     .discard = on_discard,
     .release = on_release,
+    .run = on_run,
+    .end_run = on_end_run,
 };
 
 static inline void forget_sent(void)

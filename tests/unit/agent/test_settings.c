@@ -75,6 +75,8 @@ START_TEST(the_command_line_overrides_the_file)
                            "offer = /dev/nvme*n1\n"
                            "offer = /mnt/test/\n"
                            "label = rack=b7\n"
+                           "command = drop 10s /bin/drop --all\n"
+                           "command = say logger \"it begins\"\n"
                            "lease = 10s\n"
                            "on_lease_lost = finish\n",
                            "--controller=[2001:db8::1]:99", "--lease",
@@ -86,6 +88,8 @@ START_TEST(the_command_line_overrides_the_file)
     ck_assert_int_eq(settings.offers.items[1].kind, OFFER_DIRECTORY);
     ck_assert_uint_eq(settings.label_count, 1);
     ck_assert_str_eq(settings.labels[0], "rack=b7");
+    ck_assert_uint_eq(settings.commands.count, 2);
+    ck_assert_str_eq(settings.commands.items[1].text, "logger \"it begins\"");
     ck_assert_uint_eq(settings.lease_ns, 60 * NS_PER_S);
     ck_assert_int_eq(settings.lease_lost, SETTINGS_FINISH);
     settings_done(&settings);
@@ -111,6 +115,8 @@ START_TEST(wrong_values_are_named)
     is_wrong("log_level = loud\n", NULL, "loud");
     is_wrong("colour = red\n", NULL, "colour");
     is_wrong("offer = nvme0n1\n", NULL, "offer 'nvme0n1'");
+    is_wrong("command = drop\n", NULL, "command 'drop': drop: there is no");
+    is_wrong("command = a /x\ncommand = a /y\n", NULL, "another command");
     is_wrong("label = \x01\n", NULL, "label");
     is_wrong("", "--engine=spdk", "spdk");
     is_wrong("", "--engine=null:soon", "soon");
