@@ -2,7 +2,8 @@
  * rig.h - a whole phase of one agent on a clock that the test moves: workers,
  * null engines and the sampler, in one thread.
  *
- *     rig_init(&rig, targets, workloads, cells);   then fill rig.job
+ *     rig_init(&rig, targets, workloads, cells);   then fill rig.job, or
+ *     rig_take_job(&rig, job);                      one from elsewhere
  *     rig.fate = ...;                               what the drive does
  *     rig_run(&rig);                                to the end
  *     rig.rows[], rig.total[cell][op]               what came out
@@ -75,15 +76,37 @@ static inline void rig_decide(void *context, const struct engine_io *io,
         rig->fate(rig, io, number, now_ns - RIG_START, fate);
 }
 
+/* A job made elsewhere; it is the rig's from here on. */
+static inline void rig_take_job(struct rig *rig, struct job *job)
+{
+    memset(rig, 0, sizeof(*rig));
+    ck_assert_ptr_nonnull(job);
+    ck_assert_uint_le(job->cell_count, RIG_CELLS);
+    ck_assert_uint_le(job->target_count, RIG_CELLS);
+    rig->job = job;
+    for (uint32_t i = 0; i < job->target_count; i++) {
+        rig->opened[i].fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        ck_assert_int_ge(rig->opened[i].fd, 0);
+        rig->opened[i].logical_block = 1;
+    }
+    rig->worker_count = 1;
+    rig->latency_ns = 100 * NS_PER_US;
+    rig->rows = calloc(RIG_ROWS, sizeof(*rig->rows));
+    rig->service = malloc(sizeof(*rig->service));
+    rig->response = malloc(sizeof(*rig->response));
+    ck_assert_ptr_nonnull(rig->rows);
+    ck_assert_ptr_nonnull(rig->service);
+    ck_assert_ptr_nonnull(rig->response);
+    histogram_init(rig->service);
+    histogram_init(rig->response);
+}
+
 /* Ten intervals of a second; every cell reads 4k at random on target 0, one
  * after another, until the test says otherwise. */
 static inline void rig_init(struct rig *rig, uint32_t targets,
                             uint32_t workloads, uint32_t cells)
 {
-    memset(rig, 0, sizeof(*rig));
-    rig->job = job_new(targets, workloads, cells);
-    ck_assert_ptr_nonnull(rig->job);
-    ck_assert_uint_le(cells, RIG_CELLS);
+    rig_take_job(rig, job_new(targets, workloads, cells));
     rig->job->interval_ns = NS_PER_S;
     rig->job->measured_intervals = 10;
     rig->job->seed = getenv("TEST_SEED") != NULL
@@ -99,9 +122,6 @@ static inline void rig_init(struct rig *rig, uint32_t targets,
         t->size_bytes = UINT64_C(1) << 30;
         t->threads = 1;
         t->write = true;
-        rig->opened[i].fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-        ck_assert_int_ge(rig->opened[i].fd, 0);
-        rig->opened[i].logical_block = 1;
     }
     for (uint32_t i = 0; i < workloads; i++) {
         struct job_workload *w = &rig->job->workloads[i];
@@ -119,16 +139,6 @@ static inline void rig_init(struct rig *rig, uint32_t targets,
             .high = UINT64_C(1) << 30,
             .weight = 1,
         };
-    rig->worker_count = 1;
-    rig->latency_ns = 100 * NS_PER_US;
-    rig->rows = calloc(RIG_ROWS, sizeof(*rig->rows));
-    rig->service = malloc(sizeof(*rig->service));
-    rig->response = malloc(sizeof(*rig->response));
-    ck_assert_ptr_nonnull(rig->rows);
-    ck_assert_ptr_nonnull(rig->service);
-    ck_assert_ptr_nonnull(rig->response);
-    histogram_init(rig->service);
-    histogram_init(rig->response);
 }
 
 static inline void rig_open_worker(struct rig *rig, uint32_t number)
