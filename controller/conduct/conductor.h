@@ -170,7 +170,9 @@ struct conductor {
 
     /* The phase at hand. */
     struct conduct_phase phase;
-    uint64_t planned_ns; /* when it may begin: after the pause */
+    uint64_t planned_ns;   /* when it may begin: after the pause */
+    uint32_t waiting_told; /* number of the phase, from 1, of which people know
+                              that it waits for hosts; 0: of none */
     enum phase_ending ending;
     enum conduct_verdict ending_verdict; /* at least */
     char why[REASON_SIZE];

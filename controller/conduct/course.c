@@ -8,6 +8,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* So long a phase waits for a host without a word. */
+#define WAITING_TOLD_NS (2 * NS_PER_S)
+
 enum course_event {
     COURSE_EV_BEGIN,
     COURSE_EV_ALL_READY,
@@ -58,6 +61,11 @@ static const enum conduct_state next_state[CONDUCT_STATES][COURSE_EVENTS] = {
         },
 };
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static void enter(struct conductor *c, enum conduct_state state);
 
 static void handle(struct conductor *c, enum course_event event)
@@ -94,14 +102,38 @@ static bool may_still_come(const struct conductor *c)
     return c->now_ns < c->planned_ns + c->options.host_wait_ns;
 }
 
+static bool is_waiting_told(const struct conductor *c)
+{
+    return c->waiting_told == c->phase.number + 1;
+}
+
+/* Who looks on should not wonder why nothing begins.  A host that only has to
+ * let go of the phase before is not worth a word. */
+static void tell_waiting(struct conductor *c)
+{
+    uint64_t end_ns = c->planned_ns + c->options.host_wait_ns;
+    char names[TEXT_SIZE];
+
+    if (is_waiting_told(c) || c->now_ns < c->planned_ns + WAITING_TOLD_NS)
+        return;
+    c->waiting_told = c->phase.number + 1;
+    verdict_names(c, is_missing, names);
+    effect_notice(c,
+                  "phase %u waits for %s, for %llu s more at most (host_wait=)",
+                  c->phase.number + 1, names,
+                  (unsigned long long)((end_ns - c->now_ns) / NS_PER_S));
+}
+
 static void step_planned(struct conductor *c)
 {
     uint32_t there = part_count(c, is_there);
 
     if (c->now_ns < c->planned_ns)
         return;
-    if (there < c->phase.host_count && may_still_come(c))
+    if (there < c->phase.host_count && may_still_come(c)) {
+        tell_waiting(c);
         return;
+    }
     if (there >= course_required(c)) {
         handle(c, COURSE_EV_BEGIN);
         return;
@@ -469,14 +501,20 @@ void course_break(struct conductor *c, enum phase_ending ending,
     handle(c, COURSE_EV_BREAK);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static bool is_to_be_aborted(const struct part *part)
 {
     return part_is_busy(part) && part->state != PART_STOPPING;
+}
+
+static uint64_t planned_due_ns(const struct conductor *c)
+{
+    uint64_t end_ns = c->planned_ns + c->options.host_wait_ns;
+
+    if (c->now_ns < c->planned_ns)
+        return c->planned_ns;
+    return is_waiting_told(c)
+               ? end_ns
+               : earlier(end_ns, c->planned_ns + WAITING_TOLD_NS);
 }
 
 uint64_t course_due_ns(const struct conductor *c)
@@ -486,9 +524,7 @@ uint64_t course_due_ns(const struct conductor *c)
 
     switch (phase->state) {
     case CONDUCT_PLANNED:
-        return c->now_ns < c->planned_ns
-                   ? c->planned_ns
-                   : c->planned_ns + c->options.host_wait_ns;
+        return planned_due_ns(c);
     case CONDUCT_PREPARING:
         return prepare_limit_ns(c);
     case CONDUCT_ARMING:

@@ -616,20 +616,6 @@ START_TEST(lease_is_renewed_five_times_in_its_time_and_in_pauses)
 }
 END_TEST
 
-START_TEST(a_pause_is_kept_before_the_run)
-{
-    begin(1, 2);
-    plans.runs[1].pause_ns = 60 * NS_PER_S;
-    all_running();
-    all_complete();
-    forget();
-    wait_for(59 * NS_PER_S);
-    ck_assert_uint_eq(count(CONDUCT_DO_PREPARE), 0);
-    wait_for(2 * NS_PER_S);
-    ck_assert_uint_eq(count(CONDUCT_DO_PREPARE), 1);
-}
-END_TEST
-
 START_TEST(one_that_is_told_to_stop_is_not_renewed)
 {
     begin(2, 1);
@@ -893,7 +879,6 @@ int main(void)
     tcase_add_test(tests, all_lost_is_failed);
     tcase_add_test(tests,
                    lease_is_renewed_five_times_in_its_time_and_in_pauses);
-    tcase_add_test(tests, a_pause_is_kept_before_the_run);
     tcase_add_test(tests, one_that_is_told_to_stop_is_not_renewed);
     tcase_add_test(tests, last_row_is_acknowledged_after_finished);
     tcase_add_test(tests,
