@@ -304,6 +304,7 @@ static const struct proof proofs[] = {
     LOOP("seekpct", ONE, "(100,0)", random_then_in_order),
     LOOP("hitarea", HITS, "(2m,8m)", hits_in_2_then_8_mib),
     LOOP("compratio", WRITE, "(1,2)", then_a_half_compresses),
+    LOOP("compression", WRITE, "(100,50)", then_a_half_compresses),
     PROOF("distribution", FIXED, ",distribution=deterministic", gaps_are_equal),
     PROOF("distribution", FIXED, ",distribution=uniform", gaps_are_short),
     PROOF("distribution",

@@ -167,6 +167,7 @@ static const struct proof proofs[] = {
     PROOF("overwrite", "sd=s,lun=/dev/x@\nwd=w,sd=s,rdpct=0\n" RUN,
           ",overwrite=yes", the_agent_may_overwrite),
     ELSEWHERE("overwrite", "unit/agent/test_interlock_rules.c"),
+    ELSEWHERE("drive", "unit/plan/test_drives.c, integration/test_drives.py"),
 };
 
 START_TEST(parameters_of_sd_show_in_the_io)
