@@ -3,6 +3,7 @@
 #include "common/channel.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "controller/fleet/fleet.h"
 #include "controller/settings.h"
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <uv.h>
 
 #define SIGNALS 2
@@ -269,10 +271,18 @@ static int open_doors(struct loop *loop, struct diag *diag)
     return err;
 }
 
+/* Where `lockstep run` was started; "" where that cannot be told, or sent. */
+static void find_folder(char folder[PATH_SIZE])
+{
+    if (getcwd(folder, PATH_SIZE) == NULL || !text_is_plain(folder))
+        folder[0] = '\0';
+}
+
 static int open_fleet(struct loop *loop, struct diag *diag)
 {
     const struct settings *settings = loop->settings;
-    const struct fleet_options options = {
+    char folder[PATH_SIZE] = "";
+    struct fleet_options options = {
         .store = settings->store,
         .start_tolerance_ns = settings->start_tolerance_ns,
         .is_private = settings->is_private,
@@ -283,6 +293,9 @@ static int open_fleet(struct loop *loop, struct diag *diag)
     };
     int err = 0;
 
+    if (settings->is_private)
+        find_folder(folder);
+    options.folder = folder;
     if (settings->keys[0] != '\0')
         err = tls_context_load(settings->keys, &loop->tls, diag);
     return err != 0 ? err : fleet_open(&options, &loop->fleet, diag);

@@ -236,6 +236,8 @@ int fleet_open(const struct fleet_options *options, struct fleet **ret_fleet,
         return diag_set(diag, -ENOMEM, "out of memory");
     fleet->clock = options->clock;
     fleet->is_private = options->is_private;
+    (void)snprintf(fleet->folder, sizeof(fleet->folder), "%s",
+                   options->folder != NULL ? options->folder : "");
     fleet->new_uuid =
         options->new_uuid != NULL ? options->new_uuid : uuid_random;
     fleet->wake = options->wake;

@@ -41,6 +41,8 @@ struct fleet_options {
     uint64_t start_tolerance_ns;
     /* `lockstep run`: the shell's end is the end of all. */
     bool is_private;
+    const char *folder;        /* of a private fleet: where relative lun= begin;
+                                  NULL: they are refused */
     const struct clock *clock; /* outlives the fleet, as the next */
     const struct link_world *world;
     void (*wake)(void *data); /* makes fleet_tick() be called soon */

@@ -15,8 +15,8 @@ static void check_path(struct campaign *campaign,
     if (target->path[0] != '/')
         language_report_add(&campaign->report, LANGUAGE_ERROR, &target->place,
                             NULL,
-                            "lun=%s: a path begins with '/': hosts have no "
-                            "directory in common",
+                            "lun=%s: for a fleet a path begins with '/': hosts "
+                            "have no directory in common",
                             target->path);
     else if (strlen(target->path) >= PATH_SIZE)
         language_report_add(&campaign->report, LANGUAGE_ERROR, &target->place,

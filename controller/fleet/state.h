@@ -46,6 +46,7 @@ struct fleet {
     void *wake_data;
     struct uuid (*new_uuid)(void);
     bool is_private;
+    char folder[PATH_SIZE]; /* "": relative lun= are refused */
     bool stopping;
     uint64_t beat_ns;    /* when links are looked at next */
     uint64_t results_ns; /* when results wants to be polled next */

@@ -309,6 +309,8 @@ static int match_hosts(struct campaign *campaign)
     if (view == NULL)
         return -ENOMEM;
     view->this_host_only = campaign->fleet->is_private;
+    if (campaign->fleet->folder[0] != '\0')
+        view->folder = campaign->fleet->folder;
     err = plan_expand(campaign->definitions, view, &campaign->report,
                       &campaign->plan);
     if (err == 0)

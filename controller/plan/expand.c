@@ -349,6 +349,36 @@ static void warn_buffered(struct expansion *expansion)
                         text);
 }
 
+/* The same file is to mean the same to run and submit; where it cannot, that is
+ * said. */
+static void warn_relative(struct expansion *expansion)
+{
+    const struct plan *plan = expansion->plan;
+    const struct plan_target *first = NULL;
+    const char *before = "";
+    uint32_t count = 0;
+    char text[128];
+
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        const struct plan_target *target = &plan->targets[i];
+
+        if (target->path[0] == '/' || target->choice != PLAN_CHOICE_NAMED)
+            continue;
+        if (first == NULL)
+            first = target;
+        count += strcmp(target->sd, before) != 0;
+        before = target->sd;
+    }
+    if (first == NULL || expansion->hosts.fleet != NULL)
+        return;
+    name_some(text, sizeof(text), first->sd, count);
+    language_report_add(expansion->report, LANGUAGE_WARNING, &first->place,
+                        "give the whole path, from '/' on",
+                        "%s: 'lockstep run' takes a relative lun= from where "
+                        "it is started, 'lockstep submit' refuses it",
+                        text);
+}
+
 static void warn_unused(struct expansion *expansion)
 {
     const struct definitions *definitions = expansion->definitions;
@@ -417,6 +447,7 @@ static int expand_all(struct expansion *expansion)
     if (expansion->report->errors == 0) {
         warn_unused(expansion);
         warn_buffered(expansion);
+        warn_relative(expansion);
     }
     return 0;
 }

@@ -118,6 +118,7 @@ struct plan_fleet {
     const struct plan_agent *agents; /* the connected ones */
     uint32_t agent_count;
     bool this_host_only; /* `lockstep run`: there will never be others */
+    const char *folder;  /* of relative lun=; NULL: they are left as they are */
 };
 
 /* What an agent told about a target (Inspected), or unknown. */

@@ -26,15 +26,32 @@ static uint64_t edge_bytes(double value, bool is_percent, uint64_t size)
     return bytes >= (double)size ? size : (uint64_t)bytes;
 }
 
-/* The part of range= that this host has of sequential work. */
+/*
+ * The part of range= that this host has of sequential work.  Where the range
+ * goes on from the beginning, both pieces are cut as one: a slice may lie in
+ * either, or end in the second.
+ */
 static void cut_slice(struct plan_cell *cell, uint64_t grain)
 {
-    uint64_t width = round_down((cell->high - cell->low) / cell->slices, grain);
-    uint64_t low = cell->low + cell->slice * width;
+    uint64_t first = round_down(cell->high - cell->low, grain);
+    uint64_t second = cell->wrap_high - cell->wrap_low;
+    uint64_t width = round_down((first + second) / cell->slices, grain);
+    uint64_t begin = cell->slice * width;
+    uint64_t end =
+        cell->slice + 1 < cell->slices ? begin + width : first + second;
 
-    if (cell->slice + 1 < cell->slices)
-        cell->high = low + width;
-    cell->low = low;
+    if (begin >= first) {
+        cell->low = cell->wrap_low + (begin - first);
+        cell->high = cell->wrap_low + (end - first);
+        cell->wrap_low = cell->wrap_high = 0;
+        return;
+    }
+    cell->low += begin;
+    if (end < first)
+        cell->high = cell->low + width;
+    cell->wrap_high = end > first ? cell->wrap_low + (end - first) : 0;
+    if (cell->wrap_high == 0)
+        cell->wrap_low = 0;
 }
 
 static void fail_small(struct placing *placing, const struct plan_run *run,

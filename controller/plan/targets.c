@@ -91,6 +91,18 @@ static int report_many(struct targets *targets, const struct sd_site *site,
     return -ENOENT;
 }
 
+/* `lockstep run` takes a relative path from where it was started. */
+static char *absolute_path(const struct hosts *hosts,
+                           const struct definition_sd *sd, const char *path)
+{
+    struct arena *arena = hosts->plan->arena;
+
+    if (path[0] == '/' || hosts->fleet == NULL ||
+        hosts->fleet->folder == NULL || sd->select.given)
+        return arena_strdup(arena, path);
+    return arena_printf(arena, "%s/%s", hosts->fleet->folder, path);
+}
+
 int targets_use(struct targets *targets, uint32_t sd, struct sd_site *site,
                 uint32_t *ret_target)
 {
@@ -109,7 +121,8 @@ int targets_use(struct targets *targets, uint32_t sd, struct sd_site *site,
     if (plan->target_count == PLAN_TARGETS_MAX)
         return report_many(targets, site, site->host, PLAN_TARGETS_MAX);
     target.sd = arena_strdup(plan->arena, definition->name);
-    target.path = arena_strdup(plan->arena, site->path->lun.text);
+    target.path =
+        absolute_path(targets->hosts, definition, site->path->lun.text);
     if (target.sd == NULL || target.path == NULL)
         return -ENOMEM;
     target.size_bytes = definition->size_bytes;

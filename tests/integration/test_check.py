@@ -66,6 +66,19 @@ class Check(unittest.TestCase):
         self.assertIn("b:3:", document["error"])
         self.assertGreaterEqual(len(document["messages"]), 4)
 
+    def test_a_relative_lun_is_the_same_to_check_and_run(self):
+        parm = self.lab.file("rel.parm", "sd=s,lun=here,size=4m,"
+                             "openflags=o_direct\nrd=r,sd=s,iorate=50,"
+                             "elapsed=2\n")
+        said = self.lab.lockstep("check", "-f", parm, check=0)
+        self.assertIn("'lockstep run' takes a relative lun= from where it is "
+                      "started", said.stderr)
+        plan = self.lab.json("check", "--here", "-f", parm)
+        self.assertEqual(plan["drives"][0]["path"],
+                         f"{self.lab.folder.resolve()}/here")
+        self.lab.lockstep("run", "-f", parm, "-o", "out", check=0)
+        self.assertEqual((self.lab.folder / "here").stat().st_size, 4 << 20)
+
     def test_what_cannot_be_read(self):
         said = self.lab.lockstep("check", "-f", "absent.parm", check=2)
         self.assertIn("absent.parm", said.stderr)

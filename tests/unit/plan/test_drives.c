@@ -41,7 +41,8 @@ static const struct plan_agent agents[] = {
      .drive_count = ARRAY_LENGTH(drives2)},
     {.name = "h3", .hostname = "h3"}, /* told nothing yet */
 };
-static const struct plan_fleet fleet = {agents, ARRAY_LENGTH(agents), false};
+static const struct plan_fleet fleet = {.agents = agents,
+                                        .agent_count = ARRAY_LENGTH(agents)};
 
 static void expand(struct parm *parm, const char *drive, const char *rest,
                    const struct plan_fleet *among)

@@ -444,6 +444,30 @@ START_TEST(test_outlives_definitions)
 }
 END_TEST
 
+/* A relative lun= is of where `lockstep run` was started. */
+START_TEST(a_relative_lun_is_of_the_folder)
+{
+    static const char text[] = "sd=s,lun=data/f,size=1m,openflags=o_direct\n"
+                               "rd=r,sd=s,iorate=1\n";
+    static const struct plan_agent agent = {.name = "localhost",
+                                            .hostname = "box"};
+    struct plan_fleet fleet = {.agents = &agent, .agent_count = 1};
+    struct parm parm;
+
+    parm_expand(&parm, text, NULL);
+    parm_assert_ok(&parm);
+    parm_assert_says(&parm, "sd=s: 'lockstep run' takes a relative lun= from "
+                            "where it is started, 'lockstep submit' refuses");
+    parm_done(&parm);
+    fleet.folder = "/home/me";
+    parm_expand(&parm, text, &fleet);
+    parm_assert_ok(&parm);
+    ck_assert_str_eq(parm.plan->targets[0].path, "/home/me/data/f");
+    ck_assert_str_eq(parm.messages, "");
+    parm_done(&parm);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("expand");
@@ -464,6 +488,7 @@ int main(void)
     tcase_add_test(tests, test_too_many_workloads);
     tcase_add_test(tests, case_A03_buffered);
     tcase_add_test(tests, test_outlives_definitions);
+    tcase_add_test(tests, a_relative_lun_is_of_the_folder);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -17,7 +17,8 @@ static const struct plan_agent agents[] = {
     {"nas2", "storage2", address2, 1, labels2, 2, NULL, 0},
     {"nas3", "nas3", NULL, 0, labels3, 1, NULL, 0},
 };
-static const struct plan_fleet fleet = {agents, ARRAY_LENGTH(agents), false};
+static const struct plan_fleet fleet = {.agents = agents,
+                                        .agent_count = ARRAY_LENGTH(agents)};
 
 #define REST "\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n"
 
@@ -69,8 +70,7 @@ START_TEST(test_local)
 {
     static const struct plan_agent local = {.name = "localhost",
                                             .hostname = "box"};
-    static const struct plan_agent other = {.name = "box7",
-                                            .hostname = "box7"};
+    static const struct plan_agent other = {.name = "box7", .hostname = "box7"};
     static const char *const files[] = {
         "" REST,
         "hd=localhost" REST,

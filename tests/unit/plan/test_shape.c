@@ -339,6 +339,38 @@ START_TEST(shared_sequential_work_has_disjoint_slices)
 }
 END_TEST
 
+/* Both pieces of a range that wraps are cut as one: 10 MiB at the end and 20
+ * at the beginning, without block 0. */
+START_TEST(slices_of_a_range_that_wraps)
+{
+    const struct plan_cell *cells;
+    struct parm parm;
+
+    parm_expand(&parm,
+                "hd=h1\nhd=h2\nhd=h3\nhd=h4\nsd=s,lun=/dev/x,range=(90,120)\n"
+                "wd=w,sd=s,seekpct=eof,rdpct=0\nrd=r,wd=w,iorate=max\n",
+                NULL);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct plan_facts facts = drive(100 * MIB, "S1");
+
+        ck_assert_int_eq(plan_set_facts(parm.plan, i, &facts), 0);
+    }
+    ck_assert_int_eq(plan_place(parm.plan, &parm.report), 0);
+    cells = parm.plan->runs[0].cells;
+    ck_assert_uint_eq(cells[0].low, 90 * MIB);
+    ck_assert_uint_eq(cells[0].wrap_high, 0);
+    ck_assert_uint_eq(cells[0].high, cells[1].low);
+    ck_assert_uint_eq(cells[1].high, 100 * MIB);
+    ck_assert_uint_eq(cells[1].wrap_low, 4096);
+    ck_assert_uint_eq(cells[1].wrap_high, cells[2].low);
+    ck_assert_uint_eq(cells[2].wrap_high, 0);
+    ck_assert_uint_eq(cells[2].high, cells[3].low);
+    ck_assert_uint_eq(cells[3].high, 20 * MIB);
+    ck_assert_uint_eq(cells[3].wrap_high, 0);
+    parm_done(&parm);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("shape");
@@ -362,6 +394,7 @@ int main(void)
     tcase_add_test(cases, loop_for_a_time);
     tcase_add_test(cases, one_sd_is_one_drive);
     tcase_add_test(cases, shared_sequential_work_has_disjoint_slices);
+    tcase_add_test(cases, slices_of_a_range_that_wraps);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }
