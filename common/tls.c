@@ -170,16 +170,15 @@ static int read_bundle(const char *pem, size_t length, const char *label,
     return 0;
 }
 
-/* The certificate is the authority's and within its dates, as a peer of ours
- * would find. */
-static int check_own(SSL_CTX *ssl, const struct bundle *bundle,
-                     const char *label, struct diag *diag)
+/* X509_V_OK when the certificate is the authority's and within its dates, as a
+ * peer of ours would find. */
+static int verify(SSL_CTX *ssl, X509 *certificate)
 {
     X509_STORE_CTX *check = X509_STORE_CTX_new();
     int error = X509_V_ERR_OUT_OF_MEM;
 
     if (check != NULL &&
-        X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(ssl), bundle->own,
+        X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(ssl), certificate,
                             NULL) == 1 &&
         X509_verify_cert(check) == 1)
         error = X509_V_OK;
@@ -187,6 +186,14 @@ static int check_own(SSL_CTX *ssl, const struct bundle *bundle,
         error = X509_STORE_CTX_get_error(check);
     X509_STORE_CTX_free(check);
     ERR_clear_error();
+    return error;
+}
+
+static int check_own(SSL_CTX *ssl, const struct bundle *bundle,
+                     const char *label, struct diag *diag)
+{
+    int error = verify(ssl, bundle->own);
+
     if (error == X509_V_OK)
         return 0;
     return diag_set(diag, -EKEYREJECTED,
@@ -382,6 +389,29 @@ static const char *verify_remedy(long error)
     default:
         return X509_verify_cert_error_string(error);
     }
+}
+
+int tls_context_vouch(struct tls_context *context, const uint8_t *der,
+                      size_t length, uint32_t peer_roles, char *ret_name,
+                      enum tls_role *ret_role, struct diag *diag)
+{
+    X509 *certificate = d2i_X509(NULL, &der, (long)length);
+    int error = X509_V_ERR_UNSPECIFIED;
+
+    if (certificate != NULL)
+        error = verify(context->ssl, certificate);
+    if (error == X509_V_OK) {
+        certificate_name(certificate, ret_name);
+        *ret_role = certificate_role(certificate);
+        if ((*ret_role & peer_roles) == 0)
+            error = X509_V_ERR_APPLICATION_VERIFICATION;
+    }
+    X509_free(certificate);
+    ERR_clear_error();
+    if (error == X509_V_OK)
+        return 0;
+    return diag_set(diag, -EKEYREJECTED, "the certificate is refused: %s",
+                    verify_remedy(error));
 }
 
 static int fail(struct tls_filter *filter, struct diag *diag)

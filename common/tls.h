@@ -52,6 +52,14 @@ struct tls_context *tls_context_free(struct tls_context *context);
 const char *tls_context_name(const struct tls_context *context);
 enum tls_role tls_context_role(const struct tls_context *context);
 
+/*
+ * Who shows this certificate (DER), to somebody else's TLS: as a filter checks
+ * its peers.  `ret_name` has NAME_SIZE bytes.  -EKEYREJECTED with `diag`.
+ */
+int tls_context_vouch(struct tls_context *context, const uint8_t *der,
+                      size_t length, uint32_t peer_roles, char *ret_name,
+                      enum tls_role *ret_role, struct diag *diag) MUST_CHECK;
+
 /* ---- Filters: one connection --------------------------------------------- */
 
 struct tls_filter;

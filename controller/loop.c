@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "controller/fleet/fleet.h"
+#include "controller/http/http.h"
 #include "controller/settings.h"
 
 #include <assert.h>
@@ -27,6 +28,7 @@ struct loop {
     struct tls_context *tls;
     struct listener *listener;
     struct fleet *fleet;
+    struct http *http; /* NULL: there is no page */
     const struct settings *settings;
     bool gave_up;
 };
@@ -257,6 +259,28 @@ static int open_listener(struct loop *loop, struct diag *diag)
     return 0;
 }
 
+/* The usual address may be another controller's: campaigns run without a page.
+ * One that was asked for must be had. */
+static int open_http(struct loop *loop, struct diag *diag)
+{
+    const struct settings *settings = loop->settings;
+    const struct http_options options = {
+        .loop = &loop->uv,
+        .fleet = loop->fleet,
+        .address = settings_http(settings),
+        .keys = settings->keys,
+    };
+    int err = http_open(&options, &loop->http, diag);
+
+    if (err == 0) {
+        log_notice(NULL, "the page is at %s", http_url(loop->http));
+    } else if (settings->http[0] == '\0') {
+        log_warn(NULL, "%s, ignoring", diag->text);
+        err = 0;
+    }
+    return err;
+}
+
 static int open_doors(struct loop *loop, struct diag *diag)
 {
     const struct settings *settings = loop->settings;
@@ -268,6 +292,8 @@ static int open_doors(struct loop *loop, struct diag *diag)
         err = adopt(loop, settings->shell_fd, diag);
     if (err == 0 && !settings->is_private)
         err = open_listener(loop, diag);
+    if (err == 0 && settings_has_http(settings))
+        err = open_http(loop, diag);
     return err;
 }
 
@@ -312,6 +338,7 @@ static void close_handle(uv_handle_t *handle, void *data)
 static void close_all(struct loop *loop)
 {
     listener_close(loop->listener);
+    loop->http = http_close(loop->http);
     loop->fleet = fleet_close(loop->fleet);
     close_handle((uv_handle_t *)&loop->wake, NULL);
     close_handle((uv_handle_t *)&loop->timer, NULL);

@@ -1,9 +1,11 @@
 #include "controller/settings.h"
 
 #include "common/channel.h"
+#include "controller/http/http.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Alphabetical.  A new key is one line here and one field in the struct. */
 static const struct config_key keys[] = {
@@ -13,6 +15,11 @@ static const struct config_key keys[] = {
      .argument = "N",
      .help = "a connected agent, as an inherited descriptor",
      .kind = CONFIG_HIDDEN},
+    {.name = "http",
+     .offset = offsetof(struct settings, http),
+     .parse = config_parse_text,
+     .argument = "HOST:PORT",
+     .help = "where the page and the API are (" HTTP_DEFAULT "); off: nowhere"},
     {.name = "keys",
      .offset = offsetof(struct settings, keys),
      .parse = config_parse_path,
@@ -84,6 +91,16 @@ int settings_read(const char *file, int argc, char *const *argv,
     return 0;
 }
 
+bool settings_has_http(const struct settings *settings)
+{
+    return !settings->is_private && strcmp(settings->http, "off") != 0;
+}
+
+const char *settings_http(const struct settings *settings)
+{
+    return settings->http[0] != '\0' ? settings->http : HTTP_DEFAULT;
+}
+
 static int check_listen(const struct settings *settings, struct diag *diag)
 {
     char host[ADDRESS_SIZE];
@@ -108,8 +125,14 @@ int settings_check(const struct settings *settings, struct diag *diag)
         return diag_set(diag, -EINVAL,
                         "start_tolerance=0 refuses every start; no clock is "
                         "known so well");
-    if (!settings->is_private)
-        return check_listen(settings, diag);
+    if (!settings->is_private) {
+        int err = check_listen(settings, diag);
+
+        return err != 0 || !settings_has_http(settings)
+                   ? err
+                   : http_check(settings_http(settings),
+                                settings->keys[0] != '\0', diag);
+    }
     if (settings->agent_fd < 0 || settings->shell_fd < 0)
         return diag_set(diag, -EINVAL,
                         "--private needs --agent-fd and --shell-fd; it is for "

@@ -14,6 +14,7 @@
 
 struct settings {
     char listen[TEXT_SIZE];
+    char http[TEXT_SIZE]; /* "": the usual address, if it is free */
     char keys[PATH_SIZE]; /* "": none */
     char store[PATH_SIZE];
     uint64_t start_tolerance_ns;
@@ -31,6 +32,10 @@ extern const struct config_table settings_table;
  */
 int settings_read(const char *file, int argc, char *const *argv,
                   struct settings *ret_settings, struct diag *diag) MUST_CHECK;
+
+/* Whether the page is served, and where. */
+bool settings_has_http(const struct settings *settings);
+const char *settings_http(const struct settings *settings);
 
 /*
  * What does not fit together: an address that other machines reach needs keys,

@@ -7,6 +7,7 @@ packages="
     build-essential cmake ninja-build pkg-config clang libclang-rt-14-dev
     libuv1-dev protobuf-c-compiler libprotobuf-c-dev liburing-dev check
     libsqlite3-dev sqlite3 libssl-dev libjansson-dev libinih-dev libblkid-dev
+    libmicrohttpd-dev libgnutls28-dev
     iproute2 nftables procps util-linux python3
 "
 
@@ -15,14 +16,14 @@ for package in $packages; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null |
         grep -q 'install ok installed' || missing="$missing $package"
 done
-[ -z "$missing" ] && exit 0
-
-if [ "$(id -u)" -ne 0 ]; then
-    echo "setup: these packages are missing:$missing" >&2
-    echo "setup: run 'sudo sh deploy/setup.sh', then try again" >&2
-    exit 1
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "setup: these packages are missing:$missing" >&2
+        echo "setup: run 'sudo sh deploy/setup.sh', then try again" >&2
+        exit 1
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q
+    # shellcheck disable=SC2086 # a list of words is what we want
+    apt-get install -q -y --no-install-recommends $missing
 fi
-export DEBIAN_FRONTEND=noninteractive
-apt-get update -q
-# shellcheck disable=SC2086 # a list of words is what we want
-apt-get install -q -y --no-install-recommends $missing

@@ -22,9 +22,12 @@ MAY_INCLUDE = {
                          "controller/results", "controller/plan",
                          "controller/language", "common"},
     "controller/report": {"controller/report", "common"},
+    "controller/web": {"controller/web", "common"},
+    "controller/http": {"controller/http", "controller/web",
+                        "controller/fleet", "controller/report", "common"},
     "controller/shell": {"controller/shell", "controller/report",
                          "controller/plan", "controller/language", "common"},
-    "controller": {"controller", "controller/fleet", "controller/conduct",
+    "controller": {"controller", "controller/fleet", "controller/http", "controller/conduct",
                    "controller/results", "controller/plan",
                    "controller/language", "common"},
 }
@@ -33,10 +36,12 @@ MAY_INCLUDE = {
 MAY_USE = {
     r"proto/lockstep\.pb-c\.h": r"(agent|controller/fleet|controller/shell)/codec\w*\.[ch]",
     r"uv\.h": r"(common/(channel|runner)\w*|agent/(loop|main)\w*|controller/(loop|main)\w*"
+              r"|controller/http/inside"
               r"|controller/shell/(client|run|main)\w*)\.[ch]",
     r"liburing\.h": r"agent/engine_\w+\.[ch]",
     r"sqlite3\.h": r"controller/results/\w+\.[ch]",
     r"openssl/.*": r"common/(tls|keys)\w*\.[ch]",
+    r"(microhttpd|gnutls/.*)\.h": r"controller/http/\w+\.[ch]",
     r"ini\.h": r"common/config\w*\.[ch]",
 }
 

@@ -91,6 +91,9 @@ void fleet_event(struct fleet *fleet, const struct uuid *campaign,
     for (struct link *link = fleet->links; link != NULL; link = link->next)
         if (link->state == LINK_SHELL)
             event_to_shell(link->owner, campaign, kind, text, length);
+    if (fleet->observe != NULL)
+        fleet->observe(fleet->observe_data, campaign,
+                       kind == SHELL_EVENT_INTERVAL, text, length);
 }
 
 /* ---- From results ------------------------------------------------------ */
@@ -106,6 +109,8 @@ static void on_stored(void *data, const struct uuid *id, uint32_t phase,
 
 static bool is_watched(const struct fleet *fleet, const struct uuid *campaign)
 {
+    if (fleet->observe != NULL)
+        return true;
     for (const struct link *link = fleet->links; link != NULL;
          link = link->next) {
         const struct shell_session *shell = link->owner;
@@ -464,6 +469,24 @@ void fleet_frame(struct fleet *fleet, struct link *link, const uint8_t *body,
             sample_free(in.sample.sample); /* NULL where it was taken */
     }
     arena_reset(fleet->incoming);
+    sweep(fleet);
+}
+
+void fleet_observe(struct fleet *fleet,
+                   void (*observe)(void *data, const struct uuid *campaign,
+                                   bool newest, const char *text,
+                                   size_t length),
+                   void *data)
+{
+    fleet->observe = observe;
+    fleet->observe_data = data;
+}
+
+void fleet_tell(struct fleet *fleet, struct link *link, struct wire_in *in)
+{
+    if (!link_is_open(link))
+        return;
+    handle(fleet, link, in, fleet_now_ns(fleet));
     sweep(fleet);
 }
 

@@ -67,6 +67,23 @@ struct link *fleet_connected(struct fleet *fleet, void *connection,
 void fleet_frame(struct fleet *fleet, struct link *link, const uint8_t *body,
                  size_t length, uint64_t read_ns);
 
+/* The same message without bytes, from a peer within this process; what it
+ * points to is needed during the call only. */
+struct wire_in;
+void fleet_tell(struct fleet *fleet, struct link *link, struct wire_in *in);
+
+/*
+ * From now on `observe` sees what watchers of all campaigns would see; NULL:
+ * nobody looks any more.  `newest`: an interval, made needless by the next one
+ * of its campaign.  It must not call back.
+ */
+struct uuid;
+void fleet_observe(struct fleet *fleet,
+                   void (*observe)(void *data, const struct uuid *campaign,
+                                   bool newest, const char *text,
+                                   size_t length),
+                   void *data);
+
 /* What was sent has been taken by the kernel. */
 void fleet_drained(struct fleet *fleet, struct link *link);
 

@@ -25,6 +25,7 @@ void link_init(struct link *link, const struct link_context *context,
 
     *link = (struct link){
         .context = context,
+        .world = peer->world != NULL ? peer->world : context->world,
         .connection = connection,
         .id = id,
         .state = LINK_GREETING,
@@ -55,6 +56,10 @@ int link_say(struct link *link, const struct wire_out *out)
 
     if (!link_is_open(link))
         return -ENOTCONN;
+    if (link->world->say != NULL) {
+        link->world->say(link->connection, out);
+        return 0;
+    }
     err = wire_encode(out, link->context->scratch, &body, &length);
     arena_reset(link->context->scratch);
     if (err == -ENOMEM)
@@ -62,7 +67,7 @@ int link_say(struct link *link, const struct wire_out *out)
     if (err != 0)
         return err;
     link->said_ns = clock_now_ns(link->context->clock);
-    link->context->world->send(link->connection, body, length);
+    link->world->send(link->connection, body, length);
     free(body);
     return 0;
 }
@@ -87,12 +92,16 @@ static void say_reject(struct link *link, const char *reason)
     const struct wire_out out = {.kind = WIRE_OUT_REJECT, .reject = reason};
     uint8_t *body;
     size_t length;
-    int err = wire_encode(&out, link->context->scratch, &body, &length);
+    int err;
+
+    if (link->world->say != NULL)
+        return; /* end() tells it the reason */
+    err = wire_encode(&out, link->context->scratch, &body, &length);
 
     arena_reset(link->context->scratch);
     if (err != 0)
         return;
-    link->context->world->send(link->connection, body, length);
+    link->world->send(link->connection, body, length);
     free(body);
 }
 
@@ -107,7 +116,7 @@ void link_end(struct link *link, const char *format, ...)
     (void)vsnprintf(reason, sizeof(reason), format, args);
     va_end(args);
     say_reject(link, reason);
-    link->context->world->end(link->connection, reason);
+    link->world->end(link->connection, reason);
     link_lost(link, reason);
 }
 
@@ -128,6 +137,8 @@ void link_tick(struct link *link, uint64_t now_ns)
                  (unsigned)(LINK_GREETING_NS / NS_PER_S));
         return;
     }
+    if (link->world->say != NULL)
+        return; /* it cannot be silent, and needs no heartbeat */
     if (!link->context->patient &&
         since(now_ns, link->heard_ns) >= LINK_SILENCE_NS) {
         link_end(link, "silent for %u s",

@@ -10,7 +10,8 @@
  *   greeting   AgentHello or ShellHello       LINK_GREETING_NS
  *   agent      any frame                      LINK_SILENCE_NS
  *   shell      any frame                      LINK_SILENCE_NS
- *              (both without a limit where the context is patient)
+ *              (both without a limit where the context is patient, or the peer
+ *              is within this process)
  *   ended      to be forgotten
  *
  * Memory: embedded by value in the fleet's list of links.
@@ -41,6 +42,9 @@ struct link_world {
     /* Ends the connection after what was sent.  Nothing of it is told to the
      * link any more. */
     void (*end)(void *connection, const char *reason);
+    /* Instead of send(), for a peer within this process, which takes messages
+     * as they are (they live during the call).  NULL: it wants bytes. */
+    void (*say)(void *connection, const struct wire_out *out);
 };
 
 /* What all links share. */
@@ -56,9 +60,10 @@ struct link_context {
 
 /* Who is at the other end, as far as the connection itself can tell. */
 struct link_peer {
-    const char *address; /* "192.0.2.7:40312", or "local" */
-    const char *name;    /* of the certificate; "" without TLS */
-    enum tls_role role;  /* TLS_ROLE_NONE without TLS */
+    const char *address;            /* "192.0.2.7:40312", or "local" */
+    const char *name;               /* of the certificate; "" without TLS */
+    enum tls_role role;             /* TLS_ROLE_NONE without TLS */
+    const struct link_world *world; /* NULL: the fleet's */
 };
 
 enum link_state {
@@ -72,6 +77,7 @@ enum link_state {
 
 struct link {
     const struct link_context *context;
+    const struct link_world *world;
     void *connection;
     void *owner; /* the session, once greeted */
     uint64_t id; /* never given twice */

@@ -131,7 +131,7 @@ static bool send_next(struct shell_session *session)
     size_t part;
 
     if (item == NULL || !link_is_open(link) ||
-        link->context->world->queued(link->connection) >= SHELL_QUEUED_MAX)
+        link->world->queued(link->connection) >= SHELL_QUEUED_MAX)
         return false;
     part = item->length - item->sent;
     if (part > WIRE_DOCUMENT_BYTES)

@@ -179,11 +179,26 @@ static enum results_query query_of(enum wire_request_kind kind)
         return RESULTS_QUERY_CAMPAIGNS;
     case WIRE_REQUEST_SHOW:
         return RESULTS_QUERY_SHOW;
+    case WIRE_REQUEST_RUNS:
+        return RESULTS_QUERY_RUNS;
     case WIRE_REQUEST_WATCH:
         return RESULTS_QUERY_WATCH;
     default:
         return RESULTS_QUERY_STATUS;
     }
+}
+
+static int ask(struct fleet *fleet, const struct wire_request *request,
+               struct question *question)
+{
+    if (request->kind == WIRE_REQUEST_EXPORT)
+        return results_export(fleet->results, request->campaign, request->phase,
+                              request->interval, on_answered, question);
+    if (request->kind == WIRE_REQUEST_LIVE)
+        return results_live(fleet->results, request->campaign, request->cells,
+                            on_answered, question);
+    return results_query(fleet->results, query_of(request->kind),
+                         request->campaign, on_answered, question);
 }
 
 static void ask_results(struct fleet *fleet, struct shell_session *shell,
@@ -202,12 +217,7 @@ static void ask_results(struct fleet *fleet, struct shell_session *shell,
         .id = request->id,
         .kind = request->kind,
     };
-    err = request->kind == WIRE_REQUEST_EXPORT
-              ? results_export(fleet->results, request->campaign,
-                               request->phase, request->interval, on_answered,
-                               question)
-              : results_query(fleet->results, query_of(request->kind),
-                              request->campaign, on_answered, question);
+    err = ask(fleet, request, question);
     if (err == 0)
         return;
     free(question);
@@ -268,6 +278,8 @@ static void on_request(struct fleet *fleet, struct shell_session *shell,
     case WIRE_REQUEST_STATUS:
     case WIRE_REQUEST_SHOW:
     case WIRE_REQUEST_EXPORT:
+    case WIRE_REQUEST_RUNS:
+    case WIRE_REQUEST_LIVE:
         ask_results(fleet, shell, request);
         break;
     case WIRE_REQUEST_WATCH:

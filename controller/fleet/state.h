@@ -44,6 +44,9 @@ struct fleet {
     struct conduct_options conduct;
     void (*wake)(void *data);
     void *wake_data;
+    void (*observe)(void *data, const struct uuid *campaign, bool newest,
+                    const char *text, size_t length);
+    void *observe_data;
     struct uuid (*new_uuid)(void);
     bool is_private;
     char folder[PATH_SIZE]; /* "": relative lun= are refused */

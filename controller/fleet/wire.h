@@ -272,6 +272,8 @@ enum wire_request_kind {
     WIRE_REQUEST_STATUS,
     WIRE_REQUEST_SHOW,
     WIRE_REQUEST_EXPORT,
+    WIRE_REQUEST_RUNS,
+    WIRE_REQUEST_LIVE,
     WIRE_REQUEST_WATCH,
     WIRE_REQUEST_STOP,
 };
@@ -282,6 +284,7 @@ struct wire_request {
     const char *campaign; /* which one; "" is the newest */
     uint32_t phase;       /* of EXPORT */
     uint64_t interval;
+    bool cells; /* of LIVE: each workload and operation by itself */
     struct wire_submit submit;
 };
 

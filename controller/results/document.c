@@ -90,6 +90,21 @@ static struct object op_object(const struct op_figures *f, bool open_loop)
     return o;
 }
 
+void document_op(struct object *into, const struct op_figures *f,
+                 bool open_loop)
+{
+    put_op(into, f, open_loop);
+}
+
+void document_brief(struct object *into, const struct figures *f)
+{
+    put_op(into, &f->all, f->open_loop);
+    object_put_real(into, "read_pct", f->read_pct, 2);
+    object_put_count(into, "in_flight", f->in_flight);
+    object_put_us(into, "oldest_us", f->oldest_us);
+    object_put_count(into, "unissued", f->unissued);
+}
+
 void document_figures(struct object *into, const struct figures *f)
 {
     struct object read = op_object(&f->read, f->open_loop);

@@ -18,6 +18,13 @@
 /* The figures' keys, into an object that has others already. */
 void document_figures(struct object *into, const struct figures *figures);
 
+/* Of both operations together, without CPUs: what a live view needs. */
+void document_brief(struct object *into, const struct figures *figures);
+
+/* Of one operation. */
+void document_op(struct object *into, const struct op_figures *figures,
+                 bool open_loop);
+
 /* What a phase is, as asked. */
 struct document_phase {
     uint64_t campaign; /* number */
@@ -75,7 +82,7 @@ struct document_end {
     int64_t wall_ns;
     int64_t spread_ns; /* -1: not known, as the next */
     int64_t uncertainty_ns;
-    const struct figures *total; /* NULL: nothing was measured */
+    const struct figures *total;         /* NULL: nothing was measured */
     const struct figures *without_first; /* NULL: see rest.h */
 };
 

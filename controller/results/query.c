@@ -127,7 +127,9 @@ static const char list_campaigns[] =
     "started_ns, ended_ns,"
     " (SELECT count(*) FROM phase WHERE campaign = c.id),"
     " (SELECT count(*) FROM phase WHERE campaign = c.id AND state = ?1), "
-    "version FROM campaign AS c";
+    "version,"
+    " (SELECT json_group_array(DISTINCT model) FROM target"
+    "  WHERE campaign = c.id AND model <> '') FROM campaign AS c";
 
 static void put_uuid(struct object *o, const char *key, const uint8_t *bytes,
                      size_t length)
@@ -182,6 +184,7 @@ int query_campaigns(struct store_access *access, struct bytes *into,
         struct object campaign = object_new();
 
         put_campaign(&campaign, &s);
+        object_put_parsed(&campaign, "models", statement_get_text(&s));
         object_append(&document, array, &campaign);
     }
     statement_end(&s);

@@ -39,6 +39,14 @@ int query_watch(struct store_access *access, const struct query_found *found,
 int query_show(struct store_access *access, const struct query_found *found,
                struct bytes *into, struct diag *diag) MUST_CHECK;
 
+/* SHOW, of which phases have the cluster's total and no other figures. */
+int query_runs(struct store_access *access, const struct query_found *found,
+               struct bytes *into, struct diag *diag) MUST_CHECK;
+
+/* The newest interval that somebody delivered, drive by drive. */
+int query_live(struct store_access *access, const struct query_found *found,
+               bool cells, struct bytes *into, struct diag *diag) MUST_CHECK;
+
 /* Which piece of a campaign. */
 struct query_export {
     uint32_t phase; /* from 1; 0: the head */

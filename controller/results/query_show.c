@@ -260,6 +260,8 @@ static int put_totals(struct show *show)
 
     if (json_object_get(show->o.json, "total") == NULL)
         object_put(&show->o, "total", json_null());
+    if (show->brief)
+        return err;
     if (err == 0)
         err = put_scope(show, RECORD_HOST, "hosts");
     if (err == 0)
@@ -426,11 +428,14 @@ int show_phase(struct show *show)
         err = put_lost(show);
     if (err == 0)
         err = put_stuck(show);
-    if (err == 0)
+    if (err == 0 && !show->brief)
         err = put_drain(show);
     if (err == 0)
         err = put_totals(show);
-    object_put(&show->o, "idle_drives", show->idle);
+    if (show->brief)
+        json_decref(show->idle);
+    else
+        object_put(&show->o, "idle_drives", show->idle);
     return err;
 }
 
@@ -494,13 +499,15 @@ void show_done(struct show *show)
     free(show->scratch);
 }
 
-int query_show(struct store_access *access, const struct query_found *found,
-               struct bytes *into, struct diag *diag)
+static int write_all(struct store_access *access,
+                     const struct query_found *found, bool brief,
+                     struct bytes *into, struct diag *diag)
 {
     static const char before[] = ",\"phases\":[", after[] = "]}";
     struct show show;
     int err = show_init(&show, access, found, into, diag);
 
+    show.brief = brief;
     if (err == 0)
         err = write_head(&show);
     bytes_put(into, before, sizeof(before) - 1);
@@ -509,4 +516,16 @@ int query_show(struct store_access *access, const struct query_found *found,
     bytes_put(into, after, sizeof(after) - 1);
     show_done(&show);
     return err;
+}
+
+int query_show(struct store_access *access, const struct query_found *found,
+               struct bytes *into, struct diag *diag)
+{
+    return write_all(access, found, false, into, diag);
+}
+
+int query_runs(struct store_access *access, const struct query_found *found,
+               struct bytes *into, struct diag *diag)
+{
+    return write_all(access, found, true, into, diag);
 }

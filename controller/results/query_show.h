@@ -16,6 +16,7 @@ struct show {
     struct histogram *scratch;
     struct bytes *into;
     struct diag *diag;
+    bool brief; /* of a phase's figures only the cluster's total */
     /* Of the phase at hand. */
     struct query_phase phase;
     struct object o;

@@ -355,6 +355,8 @@ enum results_query {
     RESULTS_QUERY_SHOW,      /* everything, with the totals of all phases */
     RESULTS_QUERY_WATCH,     /* STATUS, and the phase's rows so far */
     RESULTS_QUERY_EXPORT,    /* one piece of everything, rows included */
+    RESULTS_QUERY_RUNS,      /* SHOW with the cluster's totals only */
+    RESULTS_QUERY_LIVE,      /* the newest interval, drive by drive */
 };
 
 struct results_answer {
@@ -392,5 +394,12 @@ int results_export(struct results *results, const char *campaign,
                    void (*answered)(void *data,
                                     const struct results_answer *answer),
                    void *data) MUST_CHECK;
+
+/* The same for RESULTS_QUERY_LIVE; `cells`: with each drive's workloads and
+ * operations by themselves. */
+int results_live(struct results *results, const char *campaign, bool cells,
+                 void (*answered)(void *data,
+                                  const struct results_answer *answer),
+                 void *data) MUST_CHECK;
 
 #endif

@@ -14,6 +14,7 @@ struct query_task {
     struct task task;
     enum results_query query;
     struct query_export piece;
+    bool cells;
     char asked[ASKED_MAX];
     int64_t wall_ns;
     struct query_found found;
@@ -38,6 +39,11 @@ static int run_on_campaign(struct query_task *task, struct store_access *access)
     if (task->query == RESULTS_QUERY_EXPORT)
         return query_export(access, &task->found, &task->piece, &task->text,
                             diag);
+    if (task->query == RESULTS_QUERY_RUNS)
+        return query_runs(access, &task->found, &task->text, diag);
+    if (task->query == RESULTS_QUERY_LIVE)
+        return query_live(access, &task->found, task->cells, &task->text,
+                          diag);
     return query_show(access, &task->found, &task->text, diag);
 }
 
@@ -95,6 +101,7 @@ struct question {
     enum results_query query;
     const char *campaign;
     struct query_export piece;
+    bool cells;
     void (*answered)(void *data, const struct results_answer *answer);
     void *data;
 };
@@ -110,6 +117,7 @@ static int ask(struct results *results, const struct question *question)
         return -ENOMEM;
     task->query = question->query;
     task->piece = question->piece;
+    task->cells = question->cells;
     (void)strncat(task->asked, campaign == NULL ? "" : campaign, ASKED_MAX - 1);
     task->wall_ns = wall_now(results);
     task->answered = question->answered;
@@ -152,6 +160,22 @@ int results_export(struct results *results, const char *campaign,
         .query = RESULTS_QUERY_EXPORT,
         .campaign = campaign,
         .piece = {.phase = phase, .from = first_interval(interval)},
+        .answered = answered,
+        .data = data,
+    };
+
+    return ask(results, &question);
+}
+
+int results_live(struct results *results, const char *campaign, bool cells,
+                 void (*answered)(void *data,
+                                  const struct results_answer *answer),
+                 void *data)
+{
+    const struct question question = {
+        .query = RESULTS_QUERY_LIVE,
+        .campaign = campaign,
+        .cells = cells,
         .answered = answered,
         .data = data,
     };

@@ -265,7 +265,7 @@ class Lab:
         self._switched = False
         self.processes = []
         self.controller_host = None
-        self.port = self.keys = self.at = None
+        self.port = self.keys = self.at = self.page = None
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-test-"))
@@ -321,11 +321,12 @@ class Lab:
             self.lockstep("keys", "agent", agent, "--dir", self.keys, check=0)
         self.lockstep("keys", "operator", "op", "--dir", self.keys, check=0)
 
-    def controller(self, host=None, *more):
+    def controller(self, host=None, *more, http="off"):
         """Starts lockstepd, at first on a port of its own choice."""
         address = host.address if host else "127.0.0.1"
         words = [LOCKSTEPD, "--listen", f"{address}:{self.port or 0}",
-                 "--store", self.folder / "lockstep.db", *more]
+                 "--store", self.folder / "lockstep.db", "--http", http,
+                 *more]
         if self.keys:
             words += ["--keys", self.keys / "controller.pem"]
         process = self.start("controller", words, host)
@@ -333,6 +334,8 @@ class Lab:
         self.port = int(said.group(1))
         self.at = f"{address}:{self.port}"
         self.controller_host = host
+        if http != "off":
+            self.page = process.wait_for(r"the page is at (\S+)/").group(1)
         return process
 
     def agent(self, name, host=None, *more, offers=()):
