@@ -7,7 +7,7 @@ packages="
     build-essential cmake ninja-build pkg-config clang libclang-rt-14-dev
     libuv1-dev protobuf-c-compiler libprotobuf-c-dev liburing-dev check
     libsqlite3-dev sqlite3 libssl-dev libjansson-dev libinih-dev libblkid-dev
-    libmicrohttpd-dev libgnutls28-dev
+    libmicrohttpd-dev libgnutls28-dev libedit-dev libncurses-dev
     iproute2 nftables procps util-linux python3
 "
 

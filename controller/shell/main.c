@@ -2,14 +2,17 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/process.h"
 #include "controller/shell/campaign.h"
 #include "controller/shell/check.h"
 #include "controller/shell/compare_command.h"
+#include "controller/shell/complete.h"
 #include "controller/shell/keys_command.h"
 #include "controller/shell/options.h"
 #include "controller/shell/output.h"
+#include "controller/shell/prompt.h"
 #include "controller/shell/query.h"
 #include "controller/shell/render.h"
 
@@ -65,6 +68,21 @@ static int dispatch(int argc, char **argv)
     return run(&options);
 }
 
+/* `lockstep` alone, by a person. */
+static bool is_prompt(int argc)
+{
+    return argc == 1 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+static int start(int argc, char **argv)
+{
+    if (is_prompt(argc))
+        return prompt_run(argv[0], dispatch);
+    if (argc > 1 && strcmp(argv[1], "--complete") == 0)
+        return complete_print((const char *const *)&argv[2], (size_t)argc - 2);
+    return dispatch(argc, argv);
+}
+
 /* Output that nobody got is no success. */
 static int finish(int status)
 {
@@ -80,5 +98,5 @@ int main(int argc, char **argv)
 {
     if (process_init() < 0)
         return EXIT_FAILED;
-    return finish(dispatch(argc, argv));
+    return finish(start(argc, argv));
 }

@@ -24,7 +24,7 @@ static const struct command_row commands[COMMAND_COUNT] = {
     [COMMAND_SUBMIT] = {"submit", "-f FILE... [NAME=VALUE...]",
                         "queue a campaign at the controller", 0},
     [COMMAND_HOSTS] = {"hosts", "", "the fleet's hosts", 0},
-    [COMMAND_DRIVES] = {"drives", "[HOST]", "the fleet's drives", 1},
+    [COMMAND_DRIVES] = {"drives", "[HOST [DRIVE]]", "the fleet's drives", 2},
     [COMMAND_CAMPAIGNS] = {"campaigns", "", "campaigns, newest first", 0},
     [COMMAND_STATUS] = {"status", "[ID]", "where a campaign is", 1},
     [COMMAND_WATCH] = {"watch", "[ID]", "a campaign's intervals, live", 1},
@@ -266,6 +266,14 @@ static int take_wait(struct options *o, const char *value, struct diag *diag)
     return 0;
 }
 
+static int take_lines(struct options *o, const char *value, struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->lines = true;
+    return 0;
+}
+
 static int take_help(struct options *o, const char *value, struct diag *diag)
 {
     (void)value;
@@ -301,6 +309,8 @@ static const struct option_row rows[] = {
      "drives that may be written: /dev/nvme*n1, serial=..., model=..."},
     {"--wait", NULL, BIT(COMMAND_SUBMIT), take_wait,
      "show the campaign until it ends; Ctrl-C detaches"},
+    {"--lines", NULL, BIT(COMMAND_WATCH), take_lines,
+     "a row an interval, as without a terminal, not the whole screen"},
     {"--name", "NAME", BIT(COMMAND_RUN) | BIT(COMMAND_SUBMIT), take_name,
      "the campaign's name; by default the file's"},
     {"--runs", NULL, BIT(COMMAND_CHECK), take_runs,
@@ -333,14 +343,44 @@ static const struct option_row *find_row(const char *word,
     return found;
 }
 
-static int find_command(const char *word, struct options *o, struct diag *diag)
+enum command_id options_command(const char *name)
 {
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(commands[i].name, word) == 0) {
-            o->command = (enum command_id)i;
-            return 0;
+    int i = 0;
+
+    while (i < COMMAND_COUNT && strcmp(commands[i].name, name) != 0)
+        i++;
+    return (enum command_id)i;
+}
+
+const char *options_command_name(size_t number)
+{
+    return number < COMMAND_COUNT ? commands[number].name : NULL;
+}
+
+const char *options_command_arguments(enum command_id command)
+{
+    return commands[command].arguments;
+}
+
+const char *options_option_name(enum command_id command, size_t number,
+                                const char **ret_value)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+        if ((rows[i].commands & BIT(command)) == 0 || rows[i].help == NULL)
+            continue;
+        if (number-- == 0) {
+            *ret_value = rows[i].value;
+            return rows[i].name;
         }
     }
+    return NULL;
+}
+
+static int find_command(const char *word, struct options *o, struct diag *diag)
+{
+    o->command = options_command(word);
+    if (o->command != COMMAND_COUNT)
+        return 0;
     if (word[0] == '-')
         return diag_set(diag, -EINVAL,
                         "the command comes first, '%s' behind it: lockstep "
@@ -478,14 +518,21 @@ static const char *environment(const char *name, const char *fallback)
     return value != NULL && value[0] != '\0' ? value : fallback;
 }
 
+void options_init(struct options *options)
+{
+    *options = (struct options){
+        .controller = environment("LOCKSTEP_CONTROLLER", OPTIONS_CONTROLLER),
+        .keys = environment("LOCKSTEP_KEYS", NULL),
+    };
+}
+
 int options_parse(int argc, char **argv, struct options *ret_options,
                   struct diag *diag)
 {
-    struct options o = {0};
+    struct options o;
     int r;
 
-    o.controller = environment("LOCKSTEP_CONTROLLER", OPTIONS_CONTROLLER);
-    o.keys = environment("LOCKSTEP_KEYS", NULL);
+    options_init(&o);
     if (argc < 2)
         return diag_set(diag, -EINVAL,
                         "no command; 'lockstep --help' lists them");

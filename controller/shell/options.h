@@ -66,6 +66,7 @@ struct options {
     bool fleet; /* of check: a controller's hosts and drives count */
     bool here;  /* of check: this host's drives count */
     bool wait;
+    bool lines;
     bool help;
 };
 
@@ -79,8 +80,21 @@ struct options {
 int options_parse(int argc, char **argv, struct options *ret_options,
                   struct diag *diag) MUST_CHECK;
 
+/* Empty, but for where the environment says the controller and keys are. */
+void options_init(struct options *options);
+
 /* True where the line asks for --json, however wrong the rest of it is. */
 bool options_want_json(int argc, char **argv);
+
+/* Names for completion, by number from 0; NULL past the last one. */
+const char *options_command_name(size_t number);
+/* The words behind it, as the help has them: "init | agent NAME". */
+const char *options_command_arguments(enum command_id command);
+/* `ret_value`: what its value is called in the help; NULL: it has none. */
+const char *options_option_name(enum command_id command, size_t number,
+                                const char **ret_value);
+/* The command of that name; COMMAND_COUNT: none. */
+enum command_id options_command(const char *name);
 
 /* Prints the help of the program, or of one command. */
 void options_help(void);

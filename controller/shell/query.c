@@ -58,14 +58,18 @@ static const char *text_of(const json_t *object, const char *key)
     return text != NULL ? text : "";
 }
 
-/* `lockstep drives HOST`: only that host's. */
-static void keep_host(json_t *document, const char *host)
+/* `lockstep drives HOST [DRIVE]`: only those; NULL: any. */
+static void keep_drives(json_t *document, const char *host, const char *drive)
 {
     json_t *drives = json_object_get(document, "drives");
 
-    for (size_t i = json_array_size(drives); i-- > 0;)
-        if (strcmp(text_of(json_array_get(drives, i), "host"), host) != 0)
+    for (size_t i = json_array_size(drives); i-- > 0;) {
+        const json_t *row = json_array_get(drives, i);
+
+        if (strcmp(text_of(row, "host"), host) != 0 ||
+            (drive != NULL && strcmp(text_of(row, "name"), drive) != 0))
             (void)json_array_remove(drives, i);
+    }
 }
 
 static void print_list(const json_t *document, const char *key,
@@ -78,6 +82,37 @@ static void print_list(const json_t *document, const char *key,
         puts(none);
     else
         table_print(stdout, rows, columns, count);
+}
+
+/* All that is known of one drive, a fact a line. */
+static void print_drive(const json_t *drive)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)drive, key, value)
+    {
+        struct table_column column = {key, key, TABLE_TEXT, 0, NULL};
+        char text[256];
+
+        table_cell(drive, &column, text, sizeof(text));
+        printf("%-16s %s\n", key, text);
+    }
+}
+
+static void print_drives(const struct options *options, const json_t *document)
+{
+    const json_t *drives = json_object_get(document, "drives");
+
+    if (options->arguments.count > 1 && json_array_size(drives) > 0)
+        print_drive(json_array_get(drives, 0));
+    else
+        print_list(document, "drives", drive_columns,
+                   ARRAY_LENGTH(drive_columns),
+                   options->arguments.count > 0
+                       ? "no such drives; 'lockstep hosts' and 'lockstep "
+                         "drives' list the names"
+                       : "no drives");
 }
 
 static void print_status(const json_t *s)
@@ -185,12 +220,7 @@ static void print_document(const struct options *options,
                    "no agent has connected yet");
         break;
     case COMMAND_DRIVES:
-        print_list(document, "drives", drive_columns,
-                   ARRAY_LENGTH(drive_columns),
-                   options->arguments.count > 0
-                       ? "no drives of a host of this name; 'lockstep hosts' "
-                         "lists the names"
-                       : "no drives");
+        print_drives(options, document);
         break;
     case COMMAND_CAMPAIGNS:
         print_list(document, "campaigns", campaign_columns,
@@ -243,7 +273,9 @@ static int print_answer(const struct options *options, struct answer *answer)
         status = output_status(answer->document);
 
     if (options->command == COMMAND_DRIVES && options->arguments.count > 0)
-        keep_host(answer->document, options->arguments.word[0]);
+        keep_drives(answer->document, options->arguments.word[0],
+                    options->arguments.count > 1 ? options->arguments.word[1]
+                                                 : NULL);
     if (options->json)
         return output_document(answer->document, (enum exit_status)status,
                                NULL);
