@@ -225,7 +225,9 @@ int campaign_await_agent(struct client *client, struct diag *diag)
             return diag_set(diag, -ETIMEDOUT,
                             "the private agent did not come up within %d s",
                             PRIVATE_LIMIT_S);
-        client_pause(client, PRIVATE_POLL_MS);
+        r = client_pause(client, PRIVATE_POLL_MS, diag);
+        if (r < 0)
+            return r;
     }
 }
 
@@ -393,6 +395,8 @@ static int with_controller(const struct options *options,
         (void)snprintf(follow.campaign, sizeof(follow.campaign), "%s",
                        options->arguments.count > 0 ? options->arguments.word[0]
                                                     : "");
+        if (!options->json && !options->lines)
+            follow_on_screen(&follow);
         status = follow_to_end(&follow, options);
     }
     client_close(follow.client);

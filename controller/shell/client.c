@@ -403,11 +403,12 @@ static void on_pause(uv_timer_t *timer)
     leave(timer->data);
 }
 
-void client_pause(struct client *client, unsigned ms)
+int client_pause(struct client *client, unsigned ms, struct diag *diag)
 {
     (void)uv_timer_start(&client->pause, on_pause, ms, 0);
     wait(client);
     (void)uv_timer_stop(&client->pause);
+    return client->leave ? 0 : lost(client, diag);
 }
 
 unsigned client_interrupts(const struct client *client)

@@ -67,8 +67,10 @@ void client_post(struct client *client, struct body *body);
 int client_follow(struct client *client, struct diag *diag) MUST_CHECK;
 void client_leave(struct client *client);
 
-/* Lets the loop run for a while; ends early as client_follow() does. */
-void client_pause(struct client *client, unsigned ms);
+/* Lets the loop run for a while, less where client_leave() is called.
+ * -ENOTCONN as client_follow(). */
+int client_pause(struct client *client, unsigned ms,
+                 struct diag *diag) MUST_CHECK;
 
 unsigned client_interrupts(const struct client *client);
 

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* How long a key may wait, and a terminal that changed its size. */
+#define SCREEN_TURN_MS 100
+
 void follow_init(struct follow *follow, enum follow_interrupt interrupt,
                  bool json)
 {
@@ -15,8 +18,28 @@ void follow_init(struct follow *follow, enum follow_interrupt interrupt,
     follow->early = json_array();
 }
 
+void follow_on_screen(struct follow *follow)
+{
+    follow->screen = screen_open();
+    if (follow->screen != NULL)
+        follow->after = json_array();
+}
+
+/* Gives the terminal back and prints what is to stay on it. */
+static void leave_screen(struct follow *f)
+{
+    screen_close(f->screen);
+    f->screen = NULL;
+    for (size_t i = 0; i < json_array_size(f->after); i++)
+        (void)live_event(&f->live, json_array_get(f->after, i));
+    json_decref(f->after);
+    f->after = NULL;
+}
+
 void follow_done(struct follow *follow)
 {
+    if (follow->screen != NULL)
+        leave_screen(follow);
     json_decref(follow->early);
     json_decref(follow->submitted);
     follow->early = follow->submitted = NULL;
@@ -55,6 +78,18 @@ static void leave_without_reader(struct follow *f)
     client_leave(f->client);
 }
 
+static void show_on_screen(struct follow *f, const json_t *event,
+                           const char *kind)
+{
+    screen_text_event(screen_text_of(f->screen), event);
+    if (strcmp(kind, "interval") != 0)
+        (void)json_array_append_new(f->after, json_deep_copy(event));
+    if (strcmp(kind, "end") == 0) {
+        f->ended = true;
+        client_leave(f->client);
+    }
+}
+
 static void show_event(struct follow *f, const json_t *event)
 {
     leave_without_reader(f);
@@ -64,6 +99,10 @@ static void show_event(struct follow *f, const json_t *event)
         vdbench_event(f->folder, event);
     if (f->json && strcmp(kind, "end") != 0)
         return; /* the result document tells all of it */
+    if (f->screen != NULL) {
+        show_on_screen(f, event, kind);
+        return;
+    }
     if (live_event(&f->live, event)) {
         f->ended = true;
         client_leave(f->client);
@@ -155,16 +194,35 @@ static void note_number(struct follow *f, const json_t *status)
                        "%" JSON_INTEGER_FORMAT, json_integer_value(number));
 }
 
-int follow_campaign(struct follow *follow, struct diag *diag)
+static void show_start(struct follow *f, const json_t *status)
 {
-    uint32_t id = client_next_id(follow->client);
+    note_number(f, status);
+    if (f->screen != NULL)
+        screen_text_status(screen_text_of(f->screen), status);
+    show_past(f, status);
+    show_early(f);
+}
+
+/* One turn of the screen: events for a moment, then keys. */
+static int turn(struct follow *f, struct diag *diag)
+{
+    int r = client_pause(f->client, SCREEN_TURN_MS, diag);
+
+    if (r == 0 && screen_turn(f->screen))
+        f->left = true;
+    return r;
+}
+
+static int follow_events(struct follow *f, struct diag *diag)
+{
+    uint32_t id = client_next_id(f->client);
     struct answer answer;
     struct body body;
-    int r = codec_watch(id, follow->campaign, &body);
+    int r = codec_watch(id, f->campaign, &body);
 
     if (r < 0)
         return diag_set(diag, r, "no memory");
-    r = client_request(follow->client, id, &body, &answer, diag);
+    r = client_request(f->client, id, &body, &answer, diag);
     if (r < 0)
         return r;
     if (answer.status == EXIT_USAGE) {
@@ -173,13 +231,20 @@ int follow_campaign(struct follow *follow, struct diag *diag)
 
         r = diag_set(diag, -ENOENT, "%s", error != NULL ? error : "refused");
     } else {
-        note_number(follow, answer.document);
-        show_past(follow, answer.document);
-        show_early(follow);
+        show_start(f, answer.document);
     }
     json_decref(answer.document);
-    while (r == 0 && !follow->ended && !follow->left)
-        r = client_follow(follow->client, diag);
+    while (r == 0 && !f->ended && !f->left)
+        r = f->screen != NULL ? turn(f, diag) : client_follow(f->client, diag);
+    return r;
+}
+
+int follow_campaign(struct follow *follow, struct diag *diag)
+{
+    int r = follow_events(follow, diag);
+
+    if (follow->screen != NULL)
+        leave_screen(follow);
     return r;
 }
 

@@ -13,6 +13,7 @@
 #include "controller/report/vdbench.h"
 #include "controller/shell/client.h"
 #include "controller/shell/live.h"
+#include "controller/shell/screen.h"
 
 enum follow_interrupt {
     FOLLOW_DETACH,
@@ -24,6 +25,8 @@ struct follow {
     struct live live;
     enum follow_interrupt interrupt;
     bool json;              /* show nothing while it runs */
+    struct screen *screen;  /* shows it instead of rows; NULL: none */
+    json_t *after;          /* events to be shown when the screen is gone */
     struct vdbench *folder; /* gets every event too; NULL: none */
     char campaign[24];      /* its number, "" before it has one */
     json_t *submitted;      /* the answer to Submit; NULL: none */
@@ -37,6 +40,10 @@ struct follow {
 void follow_init(struct follow *follow, enum follow_interrupt interrupt,
                  bool json);
 void follow_done(struct follow *follow);
+
+/* Shows the campaign on the whole terminal, where that can be; what is told of
+ * phases that ended is printed afterwards, as rows. */
+void follow_on_screen(struct follow *follow);
 
 /* For client_connect() or client_adopt(); then set follow->client. */
 struct client_handlers follow_handlers(struct follow *follow);
