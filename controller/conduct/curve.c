@@ -47,6 +47,18 @@ static int rate_of_point(const struct curve *curve, double percent,
     return 0;
 }
 
+/* What the drives did by themselves is theirs to share: nothing is rounded. */
+static int rate_of_drives(const struct curve *curve, double percent,
+                          double *ret_iops, struct diag *diag)
+{
+    int err = check_maximum(curve, diag);
+
+    if (err < 0)
+        return err;
+    *ret_iops = fmax(curve->maximum_iops * percent / 100, 1);
+    return 0;
+}
+
 /* In the middle of what is left; whole I/Os a second. */
 static int rate_of_step(struct curve *curve, double *ret_iops,
                         struct diag *diag)
@@ -87,6 +99,8 @@ int curve_rate(struct curve *curve, const struct plan_rate *rate,
         return 0;
     case PLAN_RATE_PERCENT:
         return rate_of_point(curve, rate->value, ret_iops, diag);
+    case PLAN_RATE_DRIVES:
+        return rate_of_drives(curve, rate->value, ret_iops, diag);
     case PLAN_RATE_FIND:
         return rate_of_step(curve, ret_iops, diag);
     case PLAN_RATE_OBSERVED:
@@ -126,7 +140,9 @@ void curve_note_times(struct curve *curve, const struct plan_run *run,
 {
     if (run->rate.kind == PLAN_RATE_FIND)
         note_step(curve, run, total);
-    if (run->rate.kind == PLAN_RATE_PERCENT && run->stop_curve_ns > 0 &&
+    if ((run->rate.kind == PLAN_RATE_PERCENT ||
+         run->rate.kind == PLAN_RATE_DRIVES) &&
+        run->stop_curve_ns > 0 &&
         total->service_mean_ns > (double)run->stop_curve_ns)
         curve->state = CURVE_STOPPED;
 }

@@ -9,6 +9,9 @@
  *     for each run: curve_rate(&curve, &run->rate, &iops, &diag), then
  *                   curve_note(&curve, &run->rate, observed, whole);
  *
+ * A point of PLAN_RATE_DRIVES is the same percentage of what each drive did by
+ * itself; its rate is that of all of them together, not rounded.
+ *
  * iorate=find is a run at full speed and steps (PLAN_RATE_FIND), each in the
  * middle of what is left between a rate that kept the limit and one that did
  * not.

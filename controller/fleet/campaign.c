@@ -209,6 +209,8 @@ static int say_prepare(struct campaign *campaign, uint32_t phase, uint32_t host)
                 .slice = campaign->hosts[host].slice,
                 .rate = at_hand->iops,
                 .shares = campaign_shares(campaign, phase),
+                .cell_rates =
+                    campaign_cell_rates(campaign, phase, at_hand->iops),
                 .seed = seed_of(campaign, phase, host),
                 .drain_limit_ns = at_hand->drain_limit_ns,
                 .time_limit_ns = at_hand->time_limit_ns,
@@ -470,7 +472,7 @@ void campaign_begin(struct campaign *campaign)
     campaign->conductor =
         conductor_new(campaign->plan, campaign_options(campaign, &options),
                       fleet_now_ns(fleet));
-    if (campaign->conductor == NULL) {
+    if (campaign->conductor == NULL || campaign_keep_room(campaign) != 0) {
         campaign_end(campaign, VERDICT_FAILED,
                      "the controller is out of memory");
         return;
@@ -844,6 +846,7 @@ void campaign_totalled(struct campaign *campaign, uint32_t phase,
 
     if (!runs(campaign))
         return;
+    campaign_keep_drives(campaign, phase, total.iops);
     conductor_totalled(campaign->conductor, fleet_now_ns(campaign->fleet),
                        phase, &total);
     advance(campaign);

@@ -86,6 +86,12 @@ struct campaign {
     /* What the workloads' shares were at a curve's maximum. */
     double shares[TALLY_WORKLOADS_MAX];
     bool shares_known;
+    /* With curve_scope=drive: what each drive did at its maximum, and the rates
+     * of the cells of a point; NULL: no curve of the plan asks for it. */
+    double *drive_maximum; /* [plan->target_count] */
+    double *cell_rates;    /* of `rates_phase` */
+    double *drive_weights; /* scratch */
+    uint32_t rates_phase;
 
     /* The last word. */
     enum verdict verdict;
@@ -149,6 +155,20 @@ const double *campaign_shares(const struct campaign *campaign, uint32_t phase);
 
 /* campaign_asks.c: remembers them at the end of a curve's maximum. */
 void campaign_keep_shares(struct campaign *campaign, uint32_t phase);
+
+/* campaign_asks.c: room for what curve_scope=drive has to remember, where a run
+ * asks for it.  0 or -ENOMEM. */
+int campaign_keep_room(struct campaign *campaign) MUST_CHECK;
+
+/* campaign_asks.c: remembers what each drive did, at the end of a curve's
+ * maximum of so many I/Os a second. */
+void campaign_keep_drives(struct campaign *campaign, uint32_t phase,
+                          double iops);
+
+/* campaign_asks.c: the rates of the cells of a phase that asks for `iops` in
+ * all; NULL: as planned. */
+const double *campaign_cell_rates(struct campaign *campaign, uint32_t phase,
+                                  double iops);
 
 /* campaign_asks.c: the controller's options, and what the campaign asks. */
 const struct conduct_options *campaign_options(const struct campaign *campaign,

@@ -1,9 +1,19 @@
 /*
  * campaign_asks.c - what a campaign's own parameters change in how it is
- * conducted: require=, host_wait=, the shares of workloads, iorate=find.
+ * conducted: require=, host_wait=, the shares of workloads, the maxima of
+ * drives, iorate=find.
  */
+#include "common/arena.h"
 #include "common/histogram.h"
 #include "controller/fleet/state.h"
+
+#include <errno.h>
+
+static bool is_point(const struct plan_run *run)
+{
+    return run->rate.kind == PLAN_RATE_PERCENT ||
+           run->rate.kind == PLAN_RATE_DRIVES;
+}
 
 /* Points of a curve keep the shares that workloads without skew= had at its
  * maximum. */
@@ -11,8 +21,8 @@ const double *campaign_shares(const struct campaign *campaign, uint32_t phase)
 {
     const struct plan_run *run = &campaign->plan->runs[phase];
 
-    return campaign->shares_known && run->rate.kind == PLAN_RATE_PERCENT &&
-                   !run->skew_given && run->workload_count > 1
+    return campaign->shares_known && is_point(run) && !run->skew_given &&
+                   run->workload_count > 1
                ? campaign->shares
                : NULL;
 }
@@ -24,6 +34,66 @@ void campaign_keep_shares(struct campaign *campaign, uint32_t phase)
     if (run->rate.kind == PLAN_RATE_CURVE && campaign->tally.phase == phase)
         campaign->shares_known =
             tally_shares(&campaign->tally, run, campaign->shares);
+}
+
+/* ---- curve_scope=drive ------------------------------------------------- */
+
+int campaign_keep_room(struct campaign *campaign)
+{
+    const struct plan *plan = campaign->plan;
+    uint32_t cells = 0;
+
+    for (uint32_t i = 0; i < plan->run_count; i++)
+        if (plan->runs[i].rate.kind == PLAN_RATE_DRIVES &&
+            plan->runs[i].cell_count > cells)
+            cells = plan->runs[i].cell_count;
+    if (cells == 0 || campaign->drive_maximum != NULL)
+        return 0;
+    campaign->rates_phase = UINT32_MAX;
+    campaign->cell_rates = ARENA_ARRAY(campaign->arena, cells, double);
+    campaign->drive_weights =
+        ARENA_ARRAY(campaign->arena, plan->target_count, double);
+    campaign->tally.drive_count = plan->target_count;
+    campaign->tally.drive_ios =
+        ARENA_ARRAY(campaign->arena, plan->target_count, uint64_t);
+    campaign->drive_maximum =
+        ARENA_ARRAY(campaign->arena, plan->target_count, double);
+    return campaign->cell_rates != NULL && campaign->drive_weights != NULL &&
+                   campaign->tally.drive_ios != NULL &&
+                   campaign->drive_maximum != NULL
+               ? 0
+               : -ENOMEM;
+}
+
+void campaign_keep_drives(struct campaign *campaign, uint32_t phase,
+                          double iops)
+{
+    const struct tally *tally = &campaign->tally;
+    uint64_t all = 0;
+
+    if (campaign->drive_maximum == NULL || tally->phase != phase ||
+        campaign->plan->runs[phase].rate.kind != PLAN_RATE_CURVE)
+        return;
+    for (uint32_t i = 0; i < tally->drive_count; i++)
+        all += tally->drive_ios[i];
+    for (uint32_t i = 0; i < tally->drive_count && all > 0; i++)
+        campaign->drive_maximum[i] =
+            iops * (double)tally->drive_ios[i] / (double)all;
+}
+
+const double *campaign_cell_rates(struct campaign *campaign, uint32_t phase,
+                                  double iops)
+{
+    const struct plan_run *run = &campaign->plan->runs[phase];
+
+    if (campaign->drive_maximum == NULL || run->rate.kind != PLAN_RATE_DRIVES)
+        return NULL;
+    if (campaign->rates_phase != phase)
+        plan_drive_rates(run, iops, campaign->drive_maximum,
+                         campaign_shares(campaign, phase),
+                         campaign->drive_weights, campaign->cell_rates);
+    campaign->rates_phase = phase;
+    return campaign->cell_rates;
 }
 
 /* The controller's, but for what the campaign asks itself. */

@@ -239,7 +239,9 @@ static Lockstep__Cell *put_cell(struct arena *arena,
     to->target = from->slice->cell_target[index];
     to->low = cell->low;
     to->high = cell->high;
-    to->iorate = plan_cell_rate(run, cell, from->rate) * stretch;
+    to->iorate = from->cell_rates != NULL
+                     ? from->cell_rates[from->slice->cells[index]]
+                     : plan_cell_rate(run, cell, from->rate) * stretch;
     to->weight = cell->share > 0 ? cell->share : 1;
     to->wrap_low = cell->wrap_low;
     to->wrap_high = cell->wrap_high;

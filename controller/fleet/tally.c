@@ -10,7 +10,14 @@
 
 void tally_begin(struct tally *tally, uint32_t phase)
 {
-    *tally = (struct tally){.phase = phase};
+    *tally = (struct tally){
+        .phase = phase,
+        .drive_ios = tally->drive_ios,
+        .drive_count = tally->drive_count,
+    };
+    if (tally->drive_ios != NULL)
+        memset(tally->drive_ios, 0,
+               tally->drive_count * sizeof(*tally->drive_ios));
 }
 
 /* data_errors=(n,seconds): a new span forgets the errors of the last. */
@@ -44,7 +51,8 @@ void tally_add(struct tally *tally, struct tally_mark *mark,
     mark->next = place + 1;
     for (uint32_t i = 0; i < sample->cell_count; i++) {
         const struct sample_cell *cell = &sample->cells[i];
-        uint32_t workload = run->cells[cell->cell].workload;
+        const struct plan_cell *of = &run->cells[cell->cell];
+        uint32_t workload = of->workload;
 
         add_errors(tally, plan, sample, cell->errors);
         if (sample->kind != SAMPLE_ROW_MEASURED)
@@ -52,6 +60,8 @@ void tally_add(struct tally *tally, struct tally_mark *mark,
         tally->bytes[cell->op] += cell->bytes;
         assert(workload < TALLY_WORKLOADS_MAX);
         tally->workload_ios[workload] += cell->ios;
+        if (tally->drive_ios != NULL)
+            tally->drive_ios[run->targets[of->target].target] += cell->ios;
     }
 }
 

@@ -22,6 +22,9 @@ struct tally {
     uint64_t errors;
     uint64_t span; /* which span of data_errors=(n,seconds), from the start */
     uint64_t span_errors;
+    uint64_t *drive_ios; /* of measured intervals, by target of the plan; the
+                            campaign's, NULL: nobody wants to know */
+    uint32_t drive_count;
 };
 
 /* What of a host's samples is counted already: they may come again. */
@@ -30,7 +33,7 @@ struct tally_mark {
     uint64_t next; /* interval, and part below it */
 };
 
-/* Forgets all, for a phase that begins. */
+/* Forgets all, for a phase that begins; drive_ios stays where it is. */
 void tally_begin(struct tally *tally, uint32_t phase);
 
 /* Counts a sample whose cells are the run's; once. */

@@ -355,6 +355,8 @@ struct wire_prepare {
     double rate;          /* of the whole run, I/Os a second; 0: closed loop */
     const double *shares; /* of workloads, per cent, in place of their skew;
                              NULL: as planned */
+    const double *cell_rates; /* of the run's cells, in place of what follows
+                                 from the rate; NULL: they follow */
     uint64_t seed;
     uint64_t drain_limit_ns;
     uint64_t time_limit_ns;

@@ -595,16 +595,16 @@ APPLY(apply_rd_find)
 
 APPLY(apply_rd_curve_scope)
 {
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
     const struct token *token;
     int err = value_word(reading, parameter, &token);
 
-    (void)definition;
     if (err < 0)
         return err;
-    if (strcasecmp(token->text, "cluster") == 0)
+    rd->curve_per_drive = strcasecmp(token->text, "drive") == 0;
+    rd->curve_scope_place = parameter->place;
+    if (rd->curve_per_drive || strcasecmp(token->text, "cluster") == 0)
         return 0;
-    if (strcasecmp(token->text, "drive") == 0)
-        return value_not_yet(reading, parameter, "drive");
     return value_error(reading, parameter, token,
                        "curve_scope=%s is neither cluster nor drive",
                        token->text);

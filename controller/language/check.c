@@ -337,6 +337,13 @@ static void check_run(struct reading *reading, struct definition_rd *rd)
         language_report_add(reading->report, LANGUAGE_WARNING, &rd->place, NULL,
                             "rd=%s: curve= has no effect without iorate=curve",
                             rd->name);
+    if (rd->curve_per_drive && rd->rate_count > 0 &&
+        rd->rates[0].kind != DEFINITION_RATE_CURVE)
+        language_report_add(reading->report, LANGUAGE_WARNING,
+                            &rd->curve_scope_place, NULL,
+                            "rd=%s: curve_scope= has no effect without "
+                            "iorate=curve",
+                            rd->name);
 }
 
 /* ---- workloads ---- */

@@ -242,6 +242,8 @@ struct definition_rd {
     struct language_place rate_place;
     const double *curve; /* per cent */
     uint32_t curve_count;
+    bool curve_per_drive; /* curve_scope=drive */
+    struct language_place curve_scope_place;
     uint64_t elapsed_ns;
     uint64_t interval_ns;
     uint64_t warmup_ns;

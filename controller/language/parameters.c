@@ -253,7 +253,8 @@ const struct parameter_kind parameter_table[] = {
           "as on sd= and wd=, before which it comes"),
     LATER(RD, "mount", WORDS, "file systems only"),
     WHOLE(RD, "curve_scope", apply_rd_curve_scope,
-          "what the percentages of a curve are of: cluster, drive"),
+          "what the percentages of a curve are of: cluster, the maximum of all "
+          "together; drive, what each drive did by itself"),
     WHOLE(RD, "find", apply_rd_find,
           "with iorate=find: (p99,2ms), what the highest rate must keep"),
     WHOLE(RD, "repeat", apply_rd_repeat, "each run so often in a row"),

@@ -49,6 +49,8 @@ enum plan_rate_kind {
     PLAN_RATE_FIND,     /* value: step, from 1, of the search for the highest
                            rate that keeps the run's find_limit_ns, below what
                            the PLAN_RATE_CURVE run before it measured */
+    PLAN_RATE_DRIVES,   /* as PLAN_RATE_PERCENT, but each drive's own maximum
+                           is its 100 %: curve_scope=drive */
 };
 
 /* How the arrivals of an open loop are spread; the values of the wire. */
@@ -351,6 +353,17 @@ uint64_t plan_round_rate(double observed_iops, double percent);
  */
 double plan_cell_rate(const struct plan_run *run, const struct plan_cell *cell,
                       double run_rate);
+
+/*
+ * The rates of a PLAN_RATE_DRIVES run's cells: the run's is divided over the
+ * drives as `maximum` [plan->target_count] says, what a drive gets over its
+ * cells by `shares` [run->workload_count] of the workloads (NULL: as planned).
+ * Workloads with a rate of their own keep it.  `ret_rates` [run->cell_count];
+ * `weights` [run->target_count] is scratch.
+ */
+void plan_drive_rates(const struct plan_run *run, double run_rate,
+                      const double *maximum, const double *shares,
+                      double *weights, double *ret_rates);
 
 /* Bytes of a request of the workload, in the mean. */
 double plan_workload_bytes(const struct plan_workload *workload);

@@ -10,6 +10,9 @@
 
 #define ROUND_MAX 1e15
 
+/* Of a drive that did nothing at its maximum: 0 would be at full speed. */
+#define DRIVE_RATE_MIN 0.1
+
 uint64_t plan_round_rate(double observed_iops, double percent)
 {
     uint64_t rate;
@@ -31,6 +34,43 @@ double plan_cell_rate(const struct plan_run *run, const struct plan_cell *cell,
     const struct plan_workload *workload = &run->workloads[cell->workload];
 
     return (workload->rate > 0 ? workload->rate : run_rate) * cell->share;
+}
+
+/* What a cell counts for among those of its drive. */
+static double weight_of(const struct plan_run *run,
+                        const struct plan_cell *cell, const double *shares)
+{
+    const struct plan_workload *workload = &run->workloads[cell->workload];
+
+    if (workload->rate > 0)
+        return 0;
+    return shares != NULL && workload->skew > 0
+               ? cell->share * shares[cell->workload] / workload->skew
+               : cell->share;
+}
+
+void plan_drive_rates(const struct plan_run *run, double run_rate,
+                      const double *maximum, const double *shares,
+                      double *weights, double *ret_rates)
+{
+    double all = 0;
+
+    for (uint32_t i = 0; i < run->target_count; i++) {
+        all += maximum[run->targets[i].target];
+        weights[i] = 0;
+    }
+    for (uint32_t i = 0; i < run->cell_count; i++)
+        weights[run->cells[i].target] += weight_of(run, &run->cells[i], shares);
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        const struct plan_cell *cell = &run->cells[i];
+        double weight = weight_of(run, cell, shares);
+        double rate = run->workloads[cell->workload].rate * cell->share;
+
+        if (weight > 0 && all > 0)
+            rate = run_rate * maximum[run->targets[cell->target].target] / all *
+                   weight / weights[cell->target];
+        ret_rates[i] = rate > DRIVE_RATE_MIN ? rate : DRIVE_RATE_MIN;
+    }
 }
 
 double plan_workload_bytes(const struct plan_workload *workload)
@@ -91,6 +131,7 @@ void plan_text_rate(const struct plan_rate *rate, char *text, size_t size)
         (void)snprintf(text, size, "curve");
         break;
     case PLAN_RATE_PERCENT:
+    case PLAN_RATE_DRIVES:
     case PLAN_RATE_OBSERVED:
         (void)snprintf(text, size, "%llu%%", (unsigned long long)rate->value);
         break;

@@ -499,14 +499,16 @@ static const char *run_name(struct plan *plan, const struct base *base,
                             const struct plan_rate *rate)
 {
     const char *cut = strlen(base->name) > NAME_MAX_BYTES ? "..." : "";
+    bool is_percent = rate->kind == PLAN_RATE_PERCENT ||
+                      rate->kind == PLAN_RATE_DRIVES ||
+                      rate->kind == PLAN_RATE_OBSERVED;
 
     if (rate->kind == PLAN_RATE_FIND)
         return arena_printf(plan->arena, "%.*s%s_(find%u)", NAME_MAX_BYTES - 3,
                             base->name, cut, (unsigned)rate->value);
-    if (rate->kind != PLAN_RATE_PERCENT && rate->kind != PLAN_RATE_OBSERVED &&
-        cut[0] == '\0')
+    if (!is_percent && cut[0] == '\0')
         return base->name;
-    if (rate->kind != PLAN_RATE_PERCENT && rate->kind != PLAN_RATE_OBSERVED)
+    if (!is_percent)
         return arena_printf(plan->arena, "%.*s%s", NAME_MAX_BYTES - 3,
                             base->name, cut);
     return arena_printf(plan->arena, "%.*s%s_(%u%%)", NAME_MAX_BYTES - 3,
@@ -569,7 +571,10 @@ static int add_curve(struct expansion *expansion, const struct base *base,
         count = ARRAY_LENGTH(usual);
     }
     for (uint32_t i = 0; i < count && err == 0; i++)
-        err = add_run(expansion, base, run, PLAN_RATE_PERCENT, points[i]);
+        err = add_run(expansion, base, run,
+                      base->rd->curve_per_drive ? PLAN_RATE_DRIVES
+                                                : PLAN_RATE_PERCENT,
+                      points[i]);
     return err;
 }
 

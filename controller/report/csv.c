@@ -72,6 +72,7 @@ static const struct csv_column columns[] = {
     {"host", FROM_ITEM, "host"},
     {"sd", FROM_ITEM, "sd"},
     {"lun", FROM_ITEM, "lun"},
+    {"drive_iorate", FROM_ITEM, "iorate"},
     {"interval", FROM_ROW, "interval"},
     {"interval_kind", FROM_ROW, "kind"},
     {"spans", FROM_ROW, "spans"},

@@ -84,6 +84,7 @@ static bool keep_drives(struct page_run *run, const json_t *drives)
     for (size_t i = 0; run->drives != NULL && i < run->drive_count; i++) {
         const json_t *drive = json_array_get(drives, i);
 
+        run->drives[i].iorate = read_number(drive, "iorate");
         run->drives[i].iops = read_number(drive, "iops");
         run->drives[i].mean_us = read_number(drive, "service_us.mean");
     }

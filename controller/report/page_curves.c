@@ -237,6 +237,73 @@ static void print_drive_curve(FILE *out, const struct page *page,
     fputs("</figure>\n", out);
 }
 
+/* ---- Each drive's own curve ------------------------------------------------
+ */
+
+/* Whether drives were asked for rates of their own: curve_scope=drive. */
+static bool has_own_points(const struct group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (group->run[i]->drive_count > 0 &&
+            isfinite(group->run[i]->drives[0].iorate))
+            return true;
+    return false;
+}
+
+static void print_own_number(FILE *out, double value, enum page_form form)
+{
+    fputs("<td>", out);
+    if (isfinite(value))
+        page_number(out, value, form);
+    fputs("</td>", out);
+}
+
+static void print_own_row(FILE *out, const struct page *page,
+                          const struct group *group, size_t drive)
+{
+    const json_t *facts =
+        json_array_get(json_object_get(page->head, "drives"), drive);
+
+    fputs("<tr><td class=\"t\">", out);
+    page_text(out, read_text(facts, "host"));
+    fputc(':', out);
+    page_text(out, read_text(facts, "sd"));
+    fputs("</td>", out);
+    for (size_t i = 0; i < group->count; i++) {
+        const struct page_run *run = group->run[i];
+        struct page_point none = {NAN, NAN, NAN};
+        const struct page_point *point =
+            drive < run->drive_count ? &run->drives[drive] : &none;
+
+        print_own_number(out, point->iorate, PAGE_COUNT);
+        print_own_number(out, point->iops, PAGE_COUNT);
+        print_own_number(out, point->mean_us, PAGE_US);
+    }
+    fputs("</tr>\n", out);
+}
+
+static void print_own_points(FILE *out, const struct page *page,
+                             const struct group *group)
+{
+    size_t drives = group->run[0]->drive_count;
+
+    print_caption(out, group,
+                  "each drive at percentages of its own maximum: IOPS asked, "
+                  "IOPS, mean service \302\265s");
+    fputs("</figcaption><div class=\"wide\"><table><thead><tr>"
+          "<th class=\"t\">Drive</th>",
+          out);
+    for (size_t i = 0; i < group->count; i++) {
+        fputs("<th colspan=\"3\">", out);
+        page_run_link(out, group->run[i]->phase);
+        fputs("</th>", out);
+    }
+    fputs("</tr></thead><tbody>\n", out);
+    for (size_t d = 0; d < drives && d < CURVE_DRIVES_MAX; d++)
+        print_own_row(out, page, group, d);
+    fputs("</tbody></table></div></figure>\n", out);
+}
+
 void page_print_curves(const struct page *page, FILE *out)
 {
     struct drive_lines *lines = calloc(1, sizeof(*lines));
@@ -261,6 +328,8 @@ void page_print_curves(const struct page *page, FILE *out)
             lines->values = values;
             print_drive_curve(out, page, &group, lines);
         }
+        if (has_own_points(&group))
+            print_own_points(out, page, &group);
     }
     if (any)
         fprintf(out, "</div>\n<p class=\"note\">%s</p>\n", curve_rule);

@@ -44,6 +44,7 @@ _Static_assert(ROW_VALUES == 6, "page_rows.at has as many");
 
 /* One drive of one run, for curves. */
 struct page_point {
+    double iorate; /* asked of it alone: curve_scope=drive; else NAN */
     double iops;
     double mean_us;
 };

@@ -138,6 +138,7 @@ static const char *rate_text(const struct document_phase *phase, char *text,
     case PLAN_RATE_CURVE:
         return "curve";
     case PLAN_RATE_PERCENT:
+    case PLAN_RATE_DRIVES:
     case PLAN_RATE_OBSERVED:
         (void)snprintf(text, size, "%.10g%%", phase->rate_value);
         break;

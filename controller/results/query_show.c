@@ -228,6 +228,47 @@ static int append_total(struct show *show, struct statement *s,
     return 0;
 }
 
+/*
+ * curve_scope=drive: what each drive was asked for.  The rate of the phase was
+ * divided as the drives had shared the maximum of the curve.
+ */
+static int put_drive_rates(struct show *show, json_t *drives)
+{
+    size_t count = json_array_size(drives), at = 0;
+    double *ios = calloc(count + 1, sizeof(*ios));
+    double all = 0;
+    struct statement s;
+    int got;
+
+    if (ios == NULL)
+        return diag_set(show->diag, -ENOMEM, "out of memory");
+    statement_begin(&s, show->access,
+                    "SELECT coalesce(m.read_ios + m.write_ios, 0) "
+                    "FROM total AS t LEFT JOIN total AS m "
+                    "ON m.scope = t.scope AND m.item = t.item AND m.phase = "
+                    "(SELECT id FROM phase WHERE campaign = ?2 AND phase < ?3 "
+                    "AND rate_kind = ?4 ORDER BY phase DESC LIMIT 1) "
+                    "WHERE t.phase = ?1 AND t.scope = ?5 ORDER BY t.item");
+    statement_uint(&s, show->phase.id);
+    statement_uint(&s, show->found->number);
+    statement_uint(&s, show->phase.asked.phase);
+    statement_int(&s, PLAN_RATE_CURVE);
+    statement_int(&s, RECORD_DRIVE);
+    while ((got = statement_step(&s, show->diag)) == 1 && at < count) {
+        ios[at] = statement_get_real(&s);
+        all += ios[at++];
+    }
+    statement_end(&s);
+    for (size_t i = 0; i < at && all > 0; i++) {
+        struct object o = {.json = json_array_get(drives, i)};
+
+        object_put_real(&o, "iorate", show->phase.asked.iorate * ios[i] / all,
+                        3);
+    }
+    free(ios);
+    return got < 0 ? got : 0;
+}
+
 static int put_scope(struct show *show, enum record_scope scope,
                      const char *key)
 {
@@ -247,6 +288,9 @@ static int put_scope(struct show *show, enum record_scope scope,
             got = statement_step(&s, show->diag);
     }
     statement_end(&s);
+    if (got == 0 && scope == RECORD_DRIVE &&
+        show->phase.asked.rate_kind == PLAN_RATE_DRIVES)
+        got = put_drive_rates(show, array);
     if (scope == RECORD_CLUSTER)
         json_decref(array);
     else

@@ -90,6 +90,28 @@ class Language(unittest.TestCase):
         self.assertAlmostEqual(rates["c"], 40, delta=20)
         self.assertAlmostEqual(rates["d"], 400, delta=80)
 
+    def test_each_drive_has_a_curve_of_its_own(self):
+        """2 ms a request: 2000 and 500 a second, halves of their own."""
+        folder = self.lab.folder
+        parm = self.lab.file("x.parm",
+            f"sd=default,size=16m,openflags=o_direct\n"
+            f"sd=s1,lun={folder}/f1,threads=4\n"
+            f"sd=s2,lun={folder}/f2,threads=1\n"
+            "wd=a,sd=s*,rdpct=100\n"
+            "rd=r,wd=a,iorate=curve,curve=(50),curve_scope=drive,elapsed=3\n")
+        document = self.lab.json("run", "-f", parm, "-o", "out", "--engine",
+                                 "null:2ms")
+        top, point = [p for p in document["phases"] if p["run"] != "SD_format"]
+        most = {d["sd"]: d["iops"] for d in top["drives"]}
+        self.assertGreater(most["s1"], 2 * most["s2"])
+        for drive in point["drives"]:
+            self.assertAlmostEqual(drive["iorate"], most[drive["sd"]] / 2,
+                                   delta=0.05 * most[drive["sd"]])
+            self.assertAlmostEqual(drive["iops"], drive["iorate"],
+                                   delta=0.25 * drive["iorate"])
+        page = (folder / "out" / "report.html").read_text()
+        self.assertIn("percentages of its own maximum", page)
+
     def test_variable_rates_follow_their_seconds(self):
         self.run_file(HEAD + "rd=r1,wd=a,elapsed=4,iorate=(50,1,500,1),"
                              "distribution=(deterministic,variable)\n")

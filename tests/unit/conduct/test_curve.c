@@ -4,6 +4,7 @@
 #include "tests/support/suite.h"
 
 #include <errno.h>
+#include <math.h>
 
 static struct curve curve;
 static struct diag diag;
@@ -145,6 +146,21 @@ START_TEST(a_rate_that_was_not_reached_keeps_nothing)
 }
 END_TEST
 
+/* Each drive's share is its own: nothing is rounded to what vdbench prints. */
+START_TEST(points_of_drives_are_not_rounded)
+{
+    struct plan_rate top = {PLAN_RATE_CURVE, 0};
+    struct plan_rate point = {PLAN_RATE_DRIVES, 33};
+    double iops = 0;
+
+    curve_init(&curve);
+    ck_assert_int_eq(curve_rate(&curve, &point, &iops, &diag), -ENODATA);
+    curve_note(&curve, &top, 12345, true);
+    ck_assert_int_eq(curve_rate(&curve, &point, &iops, &diag), 0);
+    ck_assert(fabs(iops - 4073.85) < 1e-6);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("conduct curve");
@@ -158,6 +174,7 @@ int main(void)
     tcase_add_test(tests, points_are_shares_of_the_maximum_as_vdbench_rounds);
     tcase_add_test(tests, shares_of_nothing_are_refused);
     tcase_add_test(tests, degraded_maximum_stops_its_curve_and_no_other);
+    tcase_add_test(tests, points_of_drives_are_not_rounded);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -311,7 +311,6 @@ START_TEST(test_values_not_yet)
         "validate=(read_after_write,time)\nsd=s,lun=/x\n"
         "rd=r,sd=s,iorate=max\n",
         "journal=recover\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
-        "sd=s,lun=/x\nrd=r,sd=s,iorate=curve,curve_scope=drive\n",
         "fsd=f,anchor=/x,depth=1\nfwd=w,fsd=f\nrd=r,fwd=w\n",
         "rg=g,devices=(1)\nsd=s,lun=/x\n",
     };

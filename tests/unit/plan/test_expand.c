@@ -444,6 +444,30 @@ START_TEST(test_outlives_definitions)
 }
 END_TEST
 
+START_TEST(a_curve_of_each_drive)
+{
+    struct parm parm;
+    char *text;
+
+    parm_expand(&parm,
+                "sd=s,lun=/x,openflags=o_direct\nrd=r,sd=s,iorate=curve,"
+                "curve=(50,110),curve_scope=drive\n",
+                NULL);
+    parm_assert_ok(&parm);
+    ck_assert_uint_eq(parm.plan->run_count, 3);
+    ck_assert_int_eq(parm.plan->runs[0].rate.kind, PLAN_RATE_CURVE);
+    ck_assert_int_eq(parm.plan->runs[2].rate.kind, PLAN_RATE_DRIVES);
+    ck_assert_str_eq(parm.plan->runs[2].name, "r_(110%)");
+    text = plan_text_runs(parm.plan);
+    ck_assert_ptr_nonnull(strstr(text, "r\t50%\t"));
+    free(text);
+    parm_done(&parm);
+    parm_read(&parm, "sd=s,lun=/x\nrd=r,sd=s,iorate=max,curve_scope=drive\n");
+    parm_assert_says(&parm, "curve_scope= has no effect without iorate=curve");
+    parm_done(&parm);
+}
+END_TEST
+
 /* A relative lun= is of where `lockstep run` was started. */
 START_TEST(a_relative_lun_is_of_the_folder)
 {
@@ -488,6 +512,7 @@ int main(void)
     tcase_add_test(tests, test_too_many_workloads);
     tcase_add_test(tests, case_A03_buffered);
     tcase_add_test(tests, test_outlives_definitions);
+    tcase_add_test(tests, a_curve_of_each_drive);
     tcase_add_test(tests, a_relative_lun_is_of_the_folder);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -5,6 +5,7 @@
 #include "controller/plan/plan_text.h"
 #include "tests/support/suite.h"
 
+#include <math.h>
 static const struct {
     double observed;
     double percent;
@@ -92,6 +93,60 @@ START_TEST(test_rate_text)
 }
 END_TEST
 
+/* 9:1 at the maximum; two workloads that had 3:1 of it; one keeps its 5. */
+START_TEST(drives_get_percentages_of_their_own_maximum)
+{
+    struct plan_workload workloads[] = {
+        {.skew = 50}, {.skew = 50}, {.rate = 5}};
+    struct plan_run_target targets[] = {{.target = 4}, {.target = 2}};
+    struct plan_cell cells[] = {
+        {.workload = 0, .target = 0, .share = 0.25},
+        {.workload = 0, .target = 1, .share = 0.25},
+        {.workload = 1, .target = 0, .share = 0.25},
+        {.workload = 1, .target = 1, .share = 0.25},
+        {.workload = 2, .target = 1, .share = 1},
+    };
+    struct plan_run run = {.workloads = workloads,
+                           .workload_count = 3,
+                           .targets = targets,
+                           .target_count = 2,
+                           .cells = cells,
+                           .cell_count = 5};
+    const double maximum[] = {0, 0, 100, 0, 900};
+    const double shares[] = {75, 25, 0};
+    double weights[2], each[5];
+
+    plan_drive_rates(&run, 500, maximum, shares, weights, each);
+    ck_assert(fabs(each[0] - 337.5) < 1e-9); /* 450 x 3/4 */
+    ck_assert(fabs(each[1] - 37.5) < 1e-9);
+    ck_assert(fabs(each[2] - 112.5) < 1e-9);
+    ck_assert(fabs(each[3] - 12.5) < 1e-9);
+    ck_assert(each[4] == 5);
+}
+END_TEST
+
+/* A rate of 0 would be full speed. */
+START_TEST(a_drive_that_did_nothing_is_not_let_loose)
+{
+    struct plan_workload workload = {.skew = 100};
+    struct plan_run_target targets[] = {{.target = 0}, {.target = 1}};
+    struct plan_cell cells[] = {{.target = 0, .share = 0.5},
+                                {.target = 1, .share = 0.5}};
+    struct plan_run run = {.workloads = &workload,
+                           .workload_count = 1,
+                           .targets = targets,
+                           .target_count = 2,
+                           .cells = cells,
+                           .cell_count = 2};
+    const double maximum[] = {1000, 0};
+    double weights[2], each[2];
+
+    plan_drive_rates(&run, 100, maximum, NULL, weights, each);
+    ck_assert(each[0] == 100);
+    ck_assert(each[1] > 0 && each[1] < 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("rate");
@@ -101,6 +156,8 @@ int main(void)
     tcase_add_test(tests, test_round_rate_bounds);
     tcase_add_loop_test(tests, test_format_size, 0, ARRAY_LENGTH(sizes));
     tcase_add_test(tests, test_rate_text);
+    tcase_add_test(tests, drives_get_percentages_of_their_own_maximum);
+    tcase_add_test(tests, a_drive_that_did_nothing_is_not_let_loose);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -197,6 +197,30 @@ START_TEST(curves_have_their_points_and_the_rule)
 }
 END_TEST
 
+/* curve_scope=drive: what each drive was asked for, beside what it did. */
+START_TEST(drives_with_points_of_their_own_have_a_table)
+{
+    json_t *phases[] = {
+        point(1, "rd1", "\"curve\"", 1000, 900),
+        point(2, "rd1_(50%)", "500.0", 501, 100),
+    };
+
+    json_object_set_new(
+        phases[0], "drives",
+        parsed_of("[{\"name\":\"h1:sd1\",\"iops\":1000.0,\"service_us\":"
+                  "{\"mean\":900.0}}]"));
+    json_object_set_new(
+        phases[1], "drives",
+        parsed_of("[{\"name\":\"h1:sd1\",\"iorate\":498.5,\"iops\":501.0,"
+                  "\"service_us\":{\"mean\":100.0}}]"));
+    render(head_of("complete", "null", 2), phases, 2);
+    has("each drive at percentages of its own maximum");
+    has("<td class=\"t\">h1:sd1</td>");
+    has("498");
+    free(text);
+}
+END_TEST
+
 START_TEST(many_runs_stay_below_five_megabytes)
 {
     enum { RUNS = 900 };
@@ -317,6 +341,7 @@ int main(void)
     tcase_add_test(tests, a_phase_that_measured_nothing_says_so);
     tcase_add_test(tests, outliers_are_named);
     tcase_add_test(tests, curves_have_their_points_and_the_rule);
+    tcase_add_test(tests, drives_with_points_of_their_own_have_a_table);
     tcase_add_test(tests, many_runs_stay_below_five_megabytes);
     tcase_add_test(tests, two_hundred_runs_of_240_drives);
     tcase_add_test(tests, charts_take_what_is_not_there);
