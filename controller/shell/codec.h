@@ -53,6 +53,7 @@ enum query_kind {
     SHELL_QUERY_STATUS,
     SHELL_QUERY_SHOW,
     SHELL_QUERY_EXPORT,
+    SHELL_QUERY_LIVE,
 };
 
 /* Encoders return -ENOMEM, or -EMSGSIZE when the frame would be too long. */

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long a key may wait, and a terminal that changed its size. */
-#define SCREEN_TURN_MS 100
+/* How long a key may wait, and a terminal that changed its size; after how
+ * many turns the drives are asked for. */
+#define SCREEN_TURN_MS     100
+#define SCREEN_DRIVE_TURNS 10
 
 void follow_init(struct follow *follow, enum follow_interrupt interrupt,
                  bool json)
@@ -203,11 +205,32 @@ static void show_start(struct follow *f, const json_t *status)
     show_early(f);
 }
 
+/* A controller that has nothing to tell leaves the list as it is. */
+static int ask_drives(struct follow *f, struct diag *diag)
+{
+    uint32_t id = client_next_id(f->client);
+    struct answer answer;
+    struct body body;
+    int r = codec_query(id, SHELL_QUERY_LIVE, f->campaign, &body);
+
+    if (r < 0)
+        return diag_set(diag, r, "no memory");
+    r = client_request(f->client, id, &body, &answer, diag);
+    if (r < 0)
+        return r;
+    if (answer.status == EXIT_COMPLETE)
+        screen_text_drives(screen_text_of(f->screen), answer.document);
+    json_decref(answer.document);
+    return 0;
+}
+
 /* One turn of the screen: events for a moment, then keys. */
 static int turn(struct follow *f, struct diag *diag)
 {
     int r = client_pause(f->client, SCREEN_TURN_MS, diag);
 
+    if (r == 0 && !f->ended && f->turns++ % SCREEN_DRIVE_TURNS == 0)
+        r = ask_drives(f, diag);
     if (r == 0 && screen_turn(f->screen))
         f->left = true;
     return r;

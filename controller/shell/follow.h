@@ -26,6 +26,7 @@ struct follow {
     enum follow_interrupt interrupt;
     bool json;              /* show nothing while it runs */
     struct screen *screen;  /* shows it instead of rows; NULL: none */
+    unsigned turns;         /* of the screen */
     json_t *after;          /* events to be shown when the screen is gone */
     struct vdbench *folder; /* gets every event too; NULL: none */
     char campaign[24];      /* its number, "" before it has one */

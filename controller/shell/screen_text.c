@@ -350,14 +350,14 @@ static void put_item(const struct screen_text *s, size_t number, char *line)
 {
     static const char *const keys[] = {"mean", "p99", "max"};
     const json_t *row = json_array_get(list_of(s), number);
-    const char *host = text_of(row, "host");
+    const char *lun = text_of(row, "lun");
     char name[128];
     size_t used;
 
     if (row == NULL)
         return;
-    (void)snprintf(name, sizeof(name), "%.50s%s%.60s", host,
-                   host[0] != '\0' ? " " : "", text_of(row, "name"));
+    (void)snprintf(name, sizeof(name), "%.60s  %.60s", text_of(row, "name"),
+                   lun);
     used =
         (size_t)snprintf(line, SCREEN_LINE_SIZE, "%-34.34s%11.1f%10.2f", name,
                          number_of(row, "iops"), number_of(row, "mib_s"));

@@ -47,7 +47,7 @@ void screen_text_done(struct screen_text *screen);
 
 void screen_text_status(struct screen_text *screen, const json_t *status);
 void screen_text_event(struct screen_text *screen, const json_t *event);
-/* {"drives": [...]}, each with a name, a host and figures. */
+/* {"drives": [...]}, each with a name, a lun and figures. */
 void screen_text_drives(struct screen_text *screen, const json_t *document);
 
 struct screen_size {

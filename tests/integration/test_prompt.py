@@ -212,6 +212,7 @@ class Prompt(unittest.TestCase):
         at.wait_for("I/O per second")
         at.wait_for("rd7")
         at.wait_for("█")
+        at.wait_for("drive, slowest first")
         at.type("")
         at.resize(15, 60)
         at.wait_for("phase 2 of 2")  # drawn anew

@@ -190,9 +190,10 @@ START_TEST(drives_come_slowest_first)
 {
     json_t *document = json_pack(
         "{s:[{s:s,s:s,s:f,s:{s:f}},{s:s,s:s,s:f,s:{s:f}},{s:s,s:s,s:f}]}",
-        "drives", "host", "a", "name", "sd1", "iops", 5.0, "service_us", "mean",
-        80.0, "host", "b", "name", "sd2", "iops", 6.0, "service_us", "mean",
-        900.0, "host", "c", "name", "sd3", "iops", 0.0);
+        "drives", "lun", "/dev/a", "name", "a:sd1", "iops", 5.0, "service_us",
+        "mean", 80.0, "lun", "/dev/b", "name", "b:sd2", "iops", 6.0,
+        "service_us", "mean", 900.0, "lun", "/dev/c", "name", "c:sd3", "iops",
+        0.0);
     size_t first = 0;
 
     give_phase(1, "measure");
@@ -202,9 +203,9 @@ START_TEST(drives_come_slowest_first)
     (void)line_of("drive, slowest first");
     while (strncmp(line(first, 120), "drive", 5) != 0)
         first++;
-    has(line(first + 1, 120), "b sd2");
-    has(line(first + 2, 120), "a sd1");
-    has(line(first + 3, 120), "c sd3");
+    has(line(first + 1, 120), "b:sd2  /dev/b");
+    has(line(first + 2, 120), "a:sd1");
+    has(line(first + 3, 120), "c:sd3");
     screen.list = SCREEN_HOSTS;
     (void)line_of("nas1");
     screen.list = SCREEN_WORKLOADS;
