@@ -59,6 +59,8 @@ static int read_key(EditLine *line, wchar_t *key)
             continue;
         if (got <= 0)
             return 0;
+        if (byte == '\0')
+            continue; /* a Ctrl-D from before the terminal gave us its keys */
 
         size_t used = mbrtowc(key, &byte, 1, &state);
 
