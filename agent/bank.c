@@ -118,6 +118,7 @@ void bank_release(struct bank_ring *ring)
     for (uint32_t i = 0; i < ring->tally_count; i++)
         tally_clear(&bank->tallies[i]);
     bank->spans = 0;
+    bank->holds = (struct row_holds){0};
     /* Release: the worker finds it cleared. */
     atomic_store_explicit(&ring->taken, taken + 1, memory_order_release);
 }

@@ -36,6 +36,9 @@ struct tally {
     uint64_t oldest_ns;
     uint64_t unissued;
     uint64_t unissued_oldest_ns;
+    uint64_t issued; /* open loop, and how late: see row.h */
+    uint64_t late_ns;
+    uint64_t late_max_ns;
     uint32_t in_flight;
 };
 
@@ -44,6 +47,7 @@ struct bank {
     uint64_t interval; /* first one */
     uint32_t spans;    /* 1 or more once closed */
     uint64_t end_ns;   /* true end, set when closed */
+    struct row_holds holds;
 };
 
 struct bank_ring {

@@ -312,6 +312,7 @@ static int take_phase(const Lockstep__Phase *from, struct order *order,
     to->spike = from->spike;
     to->compression = from->compression;
     to->workers = from->workers;
+    to->spin_percent = from->spin_percent;
     err = take_text("name", from->name, to->name, sizeof(to->name), diag);
     if (err == 0)
         err = take_kinds(from, to, diag);

@@ -11,7 +11,7 @@
 #include "proto/lockstep.pb-c.h"
 
 /* A cell without its blobs, and a part without its cells, take less. */
-#define CELL_BYTES 192u
+#define CELL_BYTES 224u
 #define HEAD_BYTES 512u
 #define PART_BYTES (CODEC_BODY_MAX - HEAD_BYTES)
 
@@ -30,7 +30,7 @@ struct builder {
 static bool has_something(const struct row_cell *cell)
 {
     return cell->ios > 0 || cell->errors > 0 || cell->in_flight > 0 ||
-           cell->unissued > 0;
+           cell->unissued > 0 || cell->issued > 0;
 }
 
 static bool take_blob(struct builder *builder,
@@ -96,6 +96,9 @@ static bool add_cell(struct builder *builder, uint32_t index, enum job_op op,
     to->oldest_ns = from->oldest_ns;
     to->unissued = from->unissued;
     to->unissued_oldest_ns = from->unissued_oldest_ns;
+    to->issued = from->issued;
+    to->late_ns = from->late_ns;
+    to->late_max_ns = from->late_max_ns;
     if (!take_blob(builder, from->service, &to->service) ||
         !take_blob(builder, from->response, &to->response))
         return false;
@@ -165,6 +168,10 @@ static struct codec_bytes pack_part(const struct work *work,
     host.host_system_ns = row->host.host_system_ns;
     host.capacity_ns = row->host.capacity_ns;
     host.agent_cpu_ns = row->host.agent_cpu_ns;
+    host.worker_cpu_ns = row->host.worker_cpu_ns;
+    host.holds = row->holds.count;
+    host.held_ns = row->holds.ns;
+    host.refused = row->holds.refused;
     if (part == 0)
         sample.host = &host;
     frame.body_case = LOCKSTEP__FRAME__BODY_SAMPLE;

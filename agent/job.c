@@ -245,6 +245,9 @@ static int check_steps(const struct job *job, struct diag *diag)
           (job->compression >= 1 && job->compression <= JOB_COMPRESSION_MAX)))
         return diag_set(diag, -EBADMSG, "compratio=%g is not 1 .. %g",
                         job->compression, JOB_COMPRESSION_MAX);
+    if (job->spin_percent > 100)
+        return diag_set(diag, -EBADMSG, "arrival_precision=%u%% is above 100",
+                        job->spin_percent);
     return 0;
 }
 

@@ -154,6 +154,8 @@ struct job {
     bool spike;         /* all arrivals of a second come at its beginning */
     double compression; /* of what is written: 2 compresses to half; 0 is 1 */
     uint32_t workers;   /* threads; 0: as the agent's configuration says */
+    uint32_t spin_percent; /* of a core, that a worker may spin so as to issue
+                              arrivals in time; 0: it sleeps */
 };
 
 #define JOB_INTERVAL_MIN_NS (100 * NS_PER_MS)

@@ -45,16 +45,36 @@ struct row_cell {
        writes in a cell that only writes. */
     uint64_t unissued;
     uint64_t unissued_oldest_ns;
+    /* Open loop: arrivals issued in the row, and how late: from the instant at
+       which one was due and a thread free, to its submission.  It is the
+       generator's own doing, never the drive's. */
+    uint64_t issued;
+    uint64_t late_ns; /* all together */
+    uint64_t late_max_ns;
     const struct histogram *service;  /* NULL when the cell never does the op */
     const struct histogram *response; /* NULL in a closed loop, too */
 };
+
+/*
+ * When the kernel did not let the workers go on.  A hold is more than a
+ * millisecond beyond the time that a worker had asked to wait: a submission
+ * that blocks, a thread that does not get its CPU.
+ */
+struct row_holds {
+    uint64_t count;
+    uint64_t ns;      /* beyond what was asked, all together */
+    uint64_t refused; /* submissions put off: EAGAIN, EBUSY */
+};
+
+#define ROW_HOLD_NS NS_PER_MS
 
 /* CPU time in the row's interval. */
 struct row_host {
     uint64_t host_cpu_ns;
     uint64_t host_system_ns;
     uint64_t capacity_ns;
-    uint64_t agent_cpu_ns; /* with the kernel's io_uring threads */
+    uint64_t agent_cpu_ns;  /* with the kernel's io_uring threads */
+    uint64_t worker_cpu_ns; /* of the busiest worker, without those */
 };
 
 struct row {
@@ -68,6 +88,7 @@ struct row {
     uint32_t late_workers; /* that did not close this interval in time: what
                               they did is in a later row */
     struct row_host host;
+    struct row_holds holds; /* of all workers */
     struct row_cell *cells; /* [cell x JOB_OPS + op] */
     uint32_t cell_count;    /* as in the job */
 };

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LATE_LEAST_NS NS_PER_S
 
@@ -103,6 +104,7 @@ static void begin_row(struct sampler *s, uint64_t first)
     row->begin_ns = s->start_ns + first * s->interval_ns;
     row->end_ns = 0;
     row->late_workers = 0;
+    row->holds = (struct row_holds){0};
     s->end = first + 1;
     s->merged = 0;
     s->given = false;
@@ -171,6 +173,9 @@ static void merge_tally(struct row_cell *to, const struct tally *from)
                         from->response);
     to->ios = to->service->count;
     to->bytes += from->bytes;
+    to->issued += from->issued;
+    to->late_ns += from->late_ns;
+    to->late_max_ns = larger(to->late_max_ns, from->late_max_ns);
     merge_errors(to, from);
     merge_state(to, from);
 }
@@ -201,6 +206,9 @@ static void merge_bank(struct sampler *s, struct sampler_worker *sw,
             merge_tally(to, from);
             sw->in_flight += from->in_flight;
         }
+    s->row.holds.count += bank->holds.count;
+    s->row.holds.ns += bank->holds.ns;
+    s->row.holds.refused += bank->holds.refused;
     s->row.end_ns = larger(s->row.end_ns, bank->end_ns);
     s->merged++;
 }
@@ -277,6 +285,30 @@ static void note_openings(struct sampler *s)
         row->opened_first_ns = 0;
 }
 
+/* The most that one worker's thread used since the last look.  Clocks of
+ * threads that are gone cannot be read: they used nothing. */
+static uint64_t busiest_ns(struct sampler *s)
+{
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < s->worker_count; i++) {
+        struct sampler_worker *sw = &s->workers[i];
+        struct timespec time;
+        uint64_t cpu_ns;
+
+        /* Its clock is known once it has closed a bank. */
+        if (sw->lost || sw->covered == 0 ||
+            clock_gettime(sw->worker->cpu_clock, &time) != 0)
+            continue;
+        cpu_ns = (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+        if (sw->cpu_ns == 0) /* not what preparing took */
+            sw->cpu_ns = sw->worker->cpu_begin_ns;
+        most = larger(most, cpu_ns - sw->cpu_ns);
+        sw->cpu_ns = cpu_ns;
+    }
+    return most;
+}
+
 static const struct row *give(struct sampler *s, enum row_kind kind,
                               uint64_t now_ns)
 {
@@ -285,8 +317,10 @@ static const struct row *give(struct sampler *s, enum row_kind kind,
     row->kind = kind;
     row->spans = (uint32_t)(s->end - row->interval);
     note_openings(s);
-    if (s->host != NULL)
+    if (s->host != NULL) {
         host_cpu_since(s->host, now_ns, &row->host);
+        row->host.worker_cpu_ns = busiest_ns(s);
+    }
     s->given = true;
     return row;
 }

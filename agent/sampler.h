@@ -25,6 +25,7 @@ struct sampler_worker {
     uint64_t covered;   /* first interval that it has not closed yet */
     bool lost;          /* blocked for good: never looked at again */
     uint32_t in_flight; /* at its last edge */
+    uint64_t cpu_ns;    /* at the last look */
 };
 
 struct sampler {

@@ -18,7 +18,10 @@
  * the time we spent on them is not taken for the drive's. */
 #define STAMP_AGAIN 8u
 
-void worker_release(struct worker *w, uint32_t slot)
+/* A timer may be so late on a virtual machine. */
+#define SPIN_NS (100 * NS_PER_US)
+
+void worker_release(struct worker *w, uint32_t slot, uint64_t at_ns)
 {
     struct worker_target *t = &w->targets[w->slots[slot].io.file];
 
@@ -26,6 +29,8 @@ void worker_release(struct worker *w, uint32_t slot)
         w->freed[w->freed_tail++ & w->freed_mask] = slot;
         return;
     }
+    if (t->free_count == 0)
+        t->free_ns = at_ns;
     t->free[t->free_count++] = slot;
     if (!t->queued && t->open.count > 0) {
         t->queued = true;
@@ -54,7 +59,7 @@ INLINE void complete(struct worker *w, uint32_t index, int32_t result,
     if (plain)
         w->freed[w->freed_tail++ & w->freed_mask] = index;
     else
-        worker_release(w, index);
+        worker_release(w, index, at_ns);
 }
 
 INLINE void complete_plain(struct worker *w, const struct engine_done *done,
@@ -210,6 +215,14 @@ static uint32_t fill_mixed(struct worker *w, uint64_t now_ns, uint32_t count)
     return count;
 }
 
+INLINE void note_late(struct tally *tally, uint64_t late_ns)
+{
+    tally->issued++;
+    tally->late_ns += late_ns;
+    if (late_ns > tally->late_max_ns)
+        tally->late_max_ns = late_ns;
+}
+
 /* The arrival of the target that is due first; false when the cell has ended
  * with it. */
 static inline bool prepare_arrival(struct worker *w, struct worker_target *t,
@@ -226,6 +239,8 @@ static inline bool prepare_arrival(struct worker *w, struct worker_target *t,
         return false;
     }
     slot->intended_ns = first->at_ns;
+    note_late(&w->bank->tallies[slot->tally],
+              now_ns - (first->at_ns > t->free_ns ? first->at_ns : t->free_ns));
     cell->stream.issued++;
     arrival_next(&cell->stream.arrival);
     due_delay(&t->open, at, stream_due_ns(w, &cell->stream));
@@ -294,6 +309,10 @@ static COLD uint32_t attend(struct worker *w, uint64_t now_ns)
 /* Open loops, and fills, which end. */
 static COLD uint32_t fill_any(struct worker *w, uint64_t now_ns, uint32_t count)
 {
+    if (w->spin_from_ns > 0) {
+        w->spun_ns += now_ns - w->spin_from_ns;
+        w->spin_from_ns = 0;
+    }
     if (w->has_open) {
         count = fill_open(w, now_ns, count);
         count = fill_mixed(w, now_ns, count);
@@ -320,15 +339,32 @@ INLINE uint32_t fill(struct worker *w, uint64_t now_ns)
                             : fill_any(w, now_ns, count);
 }
 
+/* When to wake for an arrival; at once where it is worth spinning.  What was
+ * begun goes on until the arrival: half a spin would be for nothing. */
+static uint64_t wake_for(struct worker *w, uint64_t due_ns, uint64_t now_ns)
+{
+    double share_ns = w->spin_share * (double)(now_ns - w->start_ns);
+
+    if (w->spin_share <= 0 || due_ns <= now_ns)
+        return due_ns;
+    if (w->spin_due_ns != due_ns && (double)(w->spun_ns + SPIN_NS) > share_ns)
+        return due_ns;
+    w->spin_due_ns = due_ns;
+    if (due_ns - now_ns > SPIN_NS)
+        return due_ns - SPIN_NS;
+    w->spin_from_ns = now_ns;
+    return now_ns;
+}
+
 /* How long the submit may wait for a completion. */
-INLINE uint64_t wait_ns(const struct worker *w, uint64_t now_ns)
+INLINE uint64_t wait_ns(struct worker *w, uint64_t now_ns)
 {
     uint64_t until_ns = now_ns + WORKER_CHECK_NS;
 
     if (UNLIKELY(w->freed_head != w->freed_tail))
         return 0;
     if (w->due.count > 0 && w->due.entry[0].at_ns < until_ns)
-        until_ns = w->due.entry[0].at_ns;
+        until_ns = wake_for(w, w->due.entry[0].at_ns, now_ns);
     if (w->look_ns < until_ns)
         until_ns = w->look_ns;
     return until_ns > now_ns ? until_ns - now_ns : 0;
@@ -340,6 +376,7 @@ INLINE void submit(struct worker *w, uint32_t count, uint64_t now_ns,
     int r;
 
     w->in_flight += count;
+    w->return_ns = now_ns + limit_ns + ROW_HOLD_NS;
     r = w->engine->ops->submit(w->engine, w->batch, count, now_ns, limit_ns);
     if (UNLIKELY(r < 0))
         worker_break(w, r, clock_now_ns(w->clock));
@@ -358,11 +395,20 @@ static COLD bool end_turn(struct worker *w, uint64_t now_ns)
     return true;
 }
 
+/* The kernel kept the worker for longer than it had asked to wait. */
+static COLD void note_hold(struct worker *w, uint64_t now_ns)
+{
+    w->bank->holds.count++;
+    w->bank->holds.ns += now_ns - (w->return_ns - ROW_HOLD_NS);
+}
+
 bool worker_turn(struct worker *w)
 {
     uint64_t now_ns = clock_now_ns(w->clock);
     uint32_t count;
 
+    if (UNLIKELY(now_ns > w->return_ns))
+        note_hold(w, now_ns);
     if (UNLIKELY(now_ns >= w->look_ns && now_ns >= w->edge_ns))
         worker_pass_edges(w, now_ns);
     if (UNLIKELY(w->state != WORKER_RUNNING)) {

@@ -23,6 +23,12 @@
  * before the submit, completion once a batch, after the wait: a request never
  * looks faster than it was.
  *
+ * Lateness: an arrival can be issued from when it is due and a slot is free.
+ * What passes from then to its submission is counted beside the latencies
+ * (row.h).  A worker sleeps until the next arrival is due, and timers are late:
+ * with job.spin_percent it wakes SPIN_NS (worker.c) before and polls, for no
+ * more than that share of its time.
+ *
  * Threads: as above.  `control` is shared by the workers of a crew and the
  * loop.
  */
@@ -42,6 +48,7 @@
 #include "common/diag.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 #define WORKER_RUN (-1) /* worker_control.stop while nothing ended it */
 
@@ -120,8 +127,9 @@ struct worker_target {
     uint32_t *free;
     uint32_t free_count;
     bool has_open;
-    bool ranked; /* cells have priorities */
-    bool queued; /* in worker.due */
+    uint64_t free_ns; /* since when some slot is free */
+    bool ranked;      /* cells have priorities */
+    bool queued;      /* in worker.due */
 };
 
 struct sleeper {
@@ -159,9 +167,14 @@ struct worker {
     uint8_t *read_memory;
     struct pattern pattern;
     struct draw draw;
+    uint64_t return_ns;  /* when the last submit had to be back */
     struct due_heap due; /* open targets with a free slot */
     uint32_t *mixed;     /* open targets with closed cells, too */
     uint32_t mixed_count;
+    double spin_share;     /* of a core; 0: it sleeps until the next arrival */
+    uint64_t spin_from_ns; /* it spins since then; 0: it does not */
+    uint64_t spin_due_ns;  /* the arrival for which it does or will */
+    uint64_t spun_ns;
 
     /* What it touches at edges and in trouble. */
     uint64_t interval_ns;
@@ -173,7 +186,10 @@ struct worker {
     struct arrival_profile profile;
     double compression;
     uint64_t start_ns;
-    uint64_t opened_ns; /* when it opened its schedule */
+    uint64_t opened_ns;  /* when it opened its schedule */
+    clockid_t cpu_clock; /* of its thread, from then on */
+    uint64_t cpu_begin_ns;
+    uint64_t refused; /* by the engine, as of the last bank */
     uint64_t drain_limit_ns;
     uint64_t drain_until_ns;
     struct sleeper *sleepers;
@@ -281,8 +297,8 @@ void worker_end_cell(struct worker *worker, struct worker_cell *cell);
 /* worker_choice.c: settles how the live cells are chosen. */
 void worker_weigh(struct worker *worker, struct worker_target *target);
 
-/* worker.c: the slot may be used again. */
-void worker_release(struct worker *worker, uint32_t slot);
+/* worker.c: the slot may be used again, from `at_ns` on. */
+void worker_release(struct worker *worker, uint32_t slot, uint64_t at_ns);
 
 static inline uint64_t stream_due_ns(const struct worker *worker,
                                      const struct stream *stream)

@@ -111,6 +111,8 @@ static void close_bank(struct worker *w, uint64_t end_ns)
 {
     w->bank->spans = (uint32_t)(w->interval - w->bank->interval + 1);
     w->bank->end_ns = end_ns;
+    w->bank->holds.refused = w->engine->refused - w->refused;
+    w->refused = w->engine->refused;
     note_state(w, w->bank, end_ns);
     bank_close(&w->banks);
 }

@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -216,6 +217,7 @@ int worker_init(struct worker *w, const struct job *job,
                            : job->warmup_intervals + job->measured_intervals;
     w->limit_ns = job->time_limit_ns; /* an instant from the start on */
     w->drain_limit_ns = job->drain_limit_ns;
+    w->spin_share = job->spin_percent / 100.0;
     w->wake_ns = UINT64_MAX;
     w->edge_ns = UINT64_MAX;
     w->reason_target = UINT32_MAX;
@@ -410,6 +412,16 @@ static void begin_cells(struct worker *w)
         worker_weigh(w, &w->targets[i]);
 }
 
+/* What its thread has used by now, and how others learn of more. */
+static void note_cpu(struct worker *w)
+{
+    struct timespec time = {0};
+
+    (void)pthread_getcpuclockid(pthread_self(), &w->cpu_clock);
+    (void)clock_gettime(w->cpu_clock, &time);
+    w->cpu_begin_ns = (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
 void worker_begin(struct worker *w, uint64_t start_ns)
 {
     assert(w->state == WORKER_IDLE && w->engine != NULL);
@@ -426,9 +438,11 @@ void worker_begin(struct worker *w, uint64_t start_ns)
         if (t->has_open && t->closed_count > 0)
             w->mixed[w->mixed_count++] = i;
         for (uint32_t j = 0; j < t->threads; j++)
-            worker_release(w, t->first_slot + j);
+            worker_release(w, t->first_slot + j, start_ns);
     }
     w->state = WORKER_RUNNING;
+    note_cpu(w);
+    w->return_ns = UINT64_MAX;
     w->opened_ns = clock_now_ns(w->clock);
 }
 

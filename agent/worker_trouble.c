@@ -91,7 +91,7 @@ uint32_t worker_wake(struct worker *w, uint64_t now_ns, uint32_t count)
         } else if (s->retry) {
             w->batch[count++] = s->slot;
         } else {
-            worker_release(w, s->slot);
+            worker_release(w, s->slot, now_ns);
         }
     }
     w->sleeper_count = kept;

@@ -341,6 +341,7 @@ static Lockstep__Phase *put_phase(struct arena *arena,
     phase->spike = run->spike;
     phase->compression = run->compression;
     phase->workers = from->plan->workers;
+    phase->spin_percent = run->spin_percent;
     return put_steps(arena, run, phase) == 0 ? phase : NULL;
 }
 

@@ -31,6 +31,21 @@ static uint64_t count_of(struct check *c, const char *field, uint64_t value)
     return check_range(c, field, value, 0, CHECK_COUNT_MAX);
 }
 
+/* No arrival is later than the latest. */
+static void decode_lateness(struct check *c, const Lockstep__CellSample *from,
+                            struct sample_cell *to)
+{
+    to->issued = count_of(c, "issued", from->issued);
+    to->late_ns = count_of(c, "late_ns", from->late_ns);
+    to->late_max_ns = count_of(c, "late_max_ns", from->late_max_ns);
+    if (to->late_max_ns > to->late_ns ||
+        (u128)to->late_ns > (u128)to->late_max_ns * to->issued)
+        check_fail(c, "%llu arrivals are not %llu ns late, %llu at most",
+                   (unsigned long long)to->issued,
+                   (unsigned long long)to->late_ns,
+                   (unsigned long long)to->late_max_ns);
+}
+
 static void decode_cell(struct check *c, const Lockstep__CellSample *from,
                         struct sample_cell *to, struct histogram *scratch)
 {
@@ -51,6 +66,7 @@ static void decode_cell(struct check *c, const Lockstep__CellSample *from,
     to->unissued = count_of(c, "unissued", from->unissued);
     to->unissued_oldest_ns =
         count_of(c, "unissued_oldest_ns", from->unissued_oldest_ns);
+    decode_lateness(c, from, to);
 }
 
 /* Blobs are copied: the store thread keeps them longer than the frame. */
@@ -144,6 +160,10 @@ static void decode_host(struct check *c, const Lockstep__Sample *from,
         .host_system_ns = count_of(c, "host_system_ns", host->host_system_ns),
         .capacity_ns = count_of(c, "capacity_ns", host->capacity_ns),
         .agent_cpu_ns = count_of(c, "agent_cpu_ns", host->agent_cpu_ns),
+        .worker_cpu_ns = count_of(c, "worker_cpu_ns", host->worker_cpu_ns),
+        .holds = count_of(c, "holds", host->holds),
+        .held_ns = count_of(c, "held_ns", host->held_ns),
+        .refused = count_of(c, "refused", host->refused),
     };
 }
 

@@ -153,6 +153,7 @@ APPLY(apply_rd_interval);
 APPLY(apply_rd_warmup);
 APPLY(apply_rd_pause);
 APPLY(apply_rd_distribution);
+APPLY(apply_rd_arrival_precision);
 APPLY(apply_rd_openflags);
 APPLY(apply_rd_loop);
 APPLY(apply_rd_maxdata);

@@ -15,6 +15,8 @@
 #define RATE_MAX    1e9
 #define STEPS_MAX   1800u
 
+#define SPIN_PERCENT 30u /* arrival_precision=spin */
+
 void apply_defaults(struct building *building)
 {
     static const struct definition_size size = {4096, 100};
@@ -293,6 +295,32 @@ APPLY(apply_rd_distribution)
                                "spike",
                                token->text);
     }
+    return 0;
+}
+
+/* A share of a worker's time, written as one or by its word. */
+APPLY(apply_rd_arrival_precision)
+{
+    struct definition_rd *rd = &((struct rd_building *)definition)->rd;
+    const struct token *token;
+    struct number share;
+    int err = value_word(reading, parameter, &token);
+
+    if (err < 0)
+        return err;
+    rd->spin_percent = 0;
+    if (strcasecmp(token->text, "sleep") == 0)
+        return 0;
+    rd->spin_percent = SPIN_PERCENT;
+    if (strcasecmp(token->text, "spin") == 0)
+        return 0;
+    if (number_parse(token->text, UNIT_COUNT, &share) < 0 || share.value < 1 ||
+        share.value > 100 || share.value != trunc(share.value))
+        return value_error(reading, parameter, token,
+                           "arrival_precision=%s is neither sleep, spin nor a "
+                           "percentage from 1 to 100",
+                           token->text);
+    rd->spin_percent = (uint32_t)share.value;
     return 0;
 }
 

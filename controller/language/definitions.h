@@ -254,6 +254,7 @@ struct definition_rd {
     enum definition_arrival arrival;
     bool variable; /* the rates are pairs of rate and seconds, until checked */
     bool spike;
+    uint32_t spin_percent; /* arrival_precision=; 0: sleep */
     const struct definition_step *steps;
     uint32_t step_count;
     struct definition_max max[DATA_KINDS];

@@ -257,6 +257,10 @@ const struct parameter_kind parameter_table[] = {
           "together; drive, what each drive did by itself"),
     WHOLE(RD, "find", apply_rd_find,
           "with iorate=find: (p99,2ms), what the highest rate must keep"),
+    WHOLE(RD, "arrival_precision", apply_rd_arrival_precision,
+          "how arrivals of a rate are awaited: sleep; spin, which polls for "
+          "the last 100us, for 30% of each worker's time at most; N%, the "
+          "same with another share"),
     WHOLE(RD, "repeat", apply_rd_repeat, "each run so often in a row"),
 };
 /* clang-format on */

@@ -270,6 +270,7 @@ struct plan_run {
     const struct plan_step *steps; /* NULL: the rate stays */
     uint32_t step_count;
     bool spike;
+    uint32_t spin_percent;  /* arrival_precision=: 0 sleeps, else of a core */
     bool concatenated;      /* the sds of a workload are one large one */
     double compression;     /* compratio=; 1: none */
     uint64_t stop_curve_ns; /* a point above it ends the curve; 0: none */

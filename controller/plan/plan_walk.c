@@ -156,6 +156,8 @@ static void walk_limits(const struct walk *walk, const struct plan_run *run)
         visit->number(walk->user, "compratio", run->compression);
     if (run->spike)
         visit->boolean(walk->user, "spike", true);
+    if (run->spin_percent > 0)
+        visit->integer(walk->user, "spin_percent", run->spin_percent);
     if (run->step_count == 0)
         return;
     visit->array_begin(walk->user, "steps");

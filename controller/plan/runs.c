@@ -685,6 +685,7 @@ static struct plan_run empty_run(const struct base *base)
         .interval_ns = base->rd->interval_ns,
         .pause_ns = base->rd->pause_ns,
         .spike = base->rd->spike,
+        .spin_percent = base->rd->spin_percent,
         .place = base->place,
     };
 }

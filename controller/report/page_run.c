@@ -181,6 +181,7 @@ static void print_latencies(FILE *out, const json_t *total)
     print_latency(out, "service", total, "service_us");
     print_latency(out, bound ? "response, at least" : "response", total,
                   "response_us");
+    print_latency(out, "issued late", total, "late_us");
     if (mixed) {
         print_latency(out, "read service", json_object_get(total, "read"),
                       "service_us");

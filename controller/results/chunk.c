@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#define CHUNK_VERSION 1
+#define CHUNK_VERSION 2 /* 1 has no arrivals */
 
 static void put_blob(struct bytes *into, const uint8_t *blob, size_t length)
 {
@@ -21,6 +21,9 @@ static void put_cell(struct bytes *into, const struct sample_cell *cell)
     bytes_put_number(into, cell->oldest_ns);
     bytes_put_number(into, cell->unissued);
     bytes_put_number(into, cell->unissued_oldest_ns);
+    bytes_put_number(into, cell->issued);
+    bytes_put_number(into, cell->late_ns);
+    bytes_put_number(into, cell->late_max_ns);
     put_blob(into, cell->service, cell->service_length);
     put_blob(into, cell->response, cell->response_length);
 }
@@ -36,37 +39,47 @@ void chunk_encode(struct bytes *into, struct sample *const *parts,
             put_cell(into, &parts[p]->cells[i]);
 }
 
-int chunk_open(struct byte_reader *reader, const uint8_t *data, size_t length)
+int chunk_open(struct chunk_reader *reader, const uint8_t *data, size_t length)
 {
-    *reader = (struct byte_reader){data, data + length, false};
-    if (length == 0 || *reader->at != CHUNK_VERSION)
+    reader->bytes = (struct byte_reader){data, data + length, false};
+    if (length == 0 || *data == 0 || *data > CHUNK_VERSION)
         return -EBADMSG;
-    reader->at++;
+    reader->version = *reader->bytes.at++;
     return 0;
 }
 
-int chunk_next(struct byte_reader *reader, struct sample_cell *ret_cell)
+static void take_lateness(struct byte_reader *bytes, struct sample_cell *cell)
 {
+    cell->issued = byte_reader_number(bytes);
+    cell->late_ns = byte_reader_number(bytes);
+    cell->late_max_ns = byte_reader_number(bytes);
+}
+
+int chunk_next(struct chunk_reader *reader, struct sample_cell *ret_cell)
+{
+    struct byte_reader *bytes = &reader->bytes;
     struct sample_cell cell = {0};
     uint32_t key;
 
-    if (reader->at == reader->end)
-        return reader->bad ? -EBADMSG : 0;
-    key = byte_reader_below(reader, UINT32_MAX);
+    if (bytes->at == bytes->end)
+        return bytes->bad ? -EBADMSG : 0;
+    key = byte_reader_below(bytes, UINT32_MAX);
     cell.cell = key / SAMPLE_OPS;
     cell.op = (enum sample_op)(key % SAMPLE_OPS);
-    cell.ios = byte_reader_number(reader);
-    cell.bytes = byte_reader_number(reader);
-    cell.errors = byte_reader_number(reader);
-    cell.in_flight = byte_reader_below(reader, UINT32_MAX);
-    cell.oldest_ns = byte_reader_number(reader);
-    cell.unissued = byte_reader_number(reader);
-    cell.unissued_oldest_ns = byte_reader_number(reader);
-    cell.service_length = byte_reader_number(reader);
-    cell.service = byte_reader_take(reader, cell.service_length);
-    cell.response_length = byte_reader_number(reader);
-    cell.response = byte_reader_take(reader, cell.response_length);
-    if (reader->bad)
+    cell.ios = byte_reader_number(bytes);
+    cell.bytes = byte_reader_number(bytes);
+    cell.errors = byte_reader_number(bytes);
+    cell.in_flight = byte_reader_below(bytes, UINT32_MAX);
+    cell.oldest_ns = byte_reader_number(bytes);
+    cell.unissued = byte_reader_number(bytes);
+    cell.unissued_oldest_ns = byte_reader_number(bytes);
+    if (reader->version > 1)
+        take_lateness(bytes, &cell);
+    cell.service_length = byte_reader_number(bytes);
+    cell.service = byte_reader_take(bytes, cell.service_length);
+    cell.response_length = byte_reader_number(bytes);
+    cell.response = byte_reader_take(bytes, cell.response_length);
+    if (bytes->bad)
         return -EBADMSG;
     *ret_cell = cell;
     return 1;

@@ -8,6 +8,10 @@ void columns_bind_cpu(struct statement *s, const struct cpu_tally *cpu)
     statement_uint(s, cpu->system_ns);
     statement_uint(s, cpu->capacity_ns);
     statement_uint(s, cpu->agent_ns);
+    statement_uint(s, cpu->worker_ns);
+    statement_uint(s, cpu->holds);
+    statement_uint(s, cpu->held_ns);
+    statement_uint(s, cpu->refused);
 }
 
 void columns_bind_tally(struct statement *s, const struct packed *packed)
@@ -22,6 +26,9 @@ void columns_bind_tally(struct statement *s, const struct packed *packed)
         statement_uint(s, n->oldest_ns);
         statement_uint(s, n->unissued);
         statement_uint(s, n->unissued_oldest_ns);
+        statement_uint(s, n->issued);
+        statement_uint(s, n->late_ns);
+        statement_uint(s, n->late_max_ns);
         statement_blob(s, packed->service[op].data, packed->service[op].length);
         statement_blob(s, packed->response[op].data,
                        packed->response[op].length);
@@ -36,6 +43,10 @@ struct cpu_tally columns_get_cpu(struct statement *s)
     cpu.system_ns = statement_get_uint(s);
     cpu.capacity_ns = statement_get_uint(s);
     cpu.agent_ns = statement_get_uint(s);
+    cpu.worker_ns = statement_get_uint(s);
+    cpu.holds = statement_get_uint(s);
+    cpu.held_ns = statement_get_uint(s);
+    cpu.refused = statement_get_uint(s);
     return cpu;
 }
 
@@ -48,6 +59,9 @@ static void get_counts(struct statement *s, struct counts *ret_counts)
     ret_counts->oldest_ns = statement_get_uint(s);
     ret_counts->unissued = statement_get_uint(s);
     ret_counts->unissued_oldest_ns = statement_get_uint(s);
+    ret_counts->issued = statement_get_uint(s);
+    ret_counts->late_ns = statement_get_uint(s);
+    ret_counts->late_max_ns = statement_get_uint(s);
 }
 
 static int add_op(struct statement *s, struct tally *into)

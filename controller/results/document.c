@@ -105,6 +105,35 @@ void document_brief(struct object *into, const struct figures *f)
     object_put_count(into, "unissued", f->unissued);
 }
 
+/* Nothing in a closed loop, and where nothing was issued. */
+static void put_lateness(struct object *into, const struct figures *f)
+{
+    struct object late = object_new();
+
+    object_put_us(&late, "mean", f->late_mean_us);
+    object_put_us(&late, "max", f->late_max_us);
+    if (f->open_loop) {
+        object_put_object(into, "late_us", &late);
+        return;
+    }
+    object_done(&late);
+    object_put(into, "late_us", json_null());
+}
+
+/* Only hosts and the cluster have them. */
+static void put_holds(struct object *into, const struct figures *f)
+{
+    if (!f->has_cpu) {
+        object_put(into, "holds", json_null());
+        object_put(into, "held_us", json_null());
+        object_put(into, "put_off", json_null());
+        return;
+    }
+    object_put_count(into, "holds", f->holds);
+    object_put_us(into, "held_us", f->held_us);
+    object_put_count(into, "put_off", f->refused);
+}
+
 void document_figures(struct object *into, const struct figures *f)
 {
     struct object read = op_object(&f->read, f->open_loop);
@@ -119,6 +148,9 @@ void document_figures(struct object *into, const struct figures *f)
     object_put_us(into, "oldest_us", f->oldest_us);
     object_put_count(into, "unissued", f->unissued);
     object_put_us(into, "unissued_oldest_us", f->unissued_oldest_us);
+    put_lateness(into, f);
+    put_holds(into, f);
+    object_put_real(into, "busiest_worker_pct", f->busiest_worker_pct, 2);
     object_put_real(into, "agent_cpu_pct", f->agent_cpu_pct, 2);
     object_put_real(into, "host_cpu_pct", f->host_cpu_pct, 2);
     object_put_real(into, "host_system_pct", f->host_system_pct, 2);

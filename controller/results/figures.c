@@ -19,26 +19,71 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-void counts_add(struct counts *into, const struct counts *from)
+struct counts counts_of(const struct sample_cell *cell)
+{
+    return (struct counts){
+        .ios = cell->ios,
+        .bytes = cell->bytes,
+        .errors = cell->errors,
+        .in_flight = cell->in_flight,
+        .oldest_ns = cell->oldest_ns,
+        .unissued = cell->unissued,
+        .unissued_oldest_ns = cell->unissued_oldest_ns,
+        .issued = cell->issued,
+        .late_ns = cell->late_ns,
+        .late_max_ns = cell->late_max_ns,
+    };
+}
+
+struct cpu_tally cpu_tally_of(const struct sample_host *host)
+{
+    return (struct cpu_tally){
+        .host_ns = host->host_cpu_ns,
+        .system_ns = host->host_system_ns,
+        .capacity_ns = host->capacity_ns,
+        .agent_ns = host->agent_cpu_ns,
+        .worker_ns = host->worker_cpu_ns,
+        .holds = host->holds,
+        .held_ns = host->held_ns,
+        .refused = host->refused,
+    };
+}
+
+/* All that is no gauge. */
+static void add_sums(struct counts *into, const struct counts *from)
 {
     into->ios = add_saturated(into->ios, from->ios);
     into->bytes = add_saturated(into->bytes, from->bytes);
     into->errors = add_saturated(into->errors, from->errors);
+    into->issued = add_saturated(into->issued, from->issued);
+    into->late_ns = add_saturated(into->late_ns, from->late_ns);
+    into->late_max_ns = larger(into->late_max_ns, from->late_max_ns);
+}
+
+void counts_add(struct counts *into, const struct counts *from)
+{
     into->in_flight = add_saturated(into->in_flight, from->in_flight);
     into->oldest_ns = larger(into->oldest_ns, from->oldest_ns);
     into->unissued = add_saturated(into->unissued, from->unissued);
     into->unissued_oldest_ns =
         larger(into->unissued_oldest_ns, from->unissued_oldest_ns);
+    add_sums(into, from);
 }
 
 void counts_follow(struct counts *into, const struct counts *from)
 {
     struct counts sum = *from;
 
-    sum.ios = add_saturated(into->ios, from->ios);
-    sum.bytes = add_saturated(into->bytes, from->bytes);
-    sum.errors = add_saturated(into->errors, from->errors);
+    add_sums(&sum, into);
     *into = sum;
+}
+
+void counts_clear_gauges(struct counts *counts)
+{
+    counts->in_flight = 0;
+    counts->oldest_ns = 0;
+    counts->unissued = 0;
+    counts->unissued_oldest_ns = 0;
 }
 
 void tally_done(struct tally *tally)
@@ -152,12 +197,27 @@ int tally_add_responses(struct histogram **into, const uint8_t *blob,
     return length == 0 ? 0 : add_blob(into, blob, length, 0, count);
 }
 
-void cpu_tally_add(struct cpu_tally *into, const struct cpu_tally *from)
+static void add_cpu(struct cpu_tally *into, const struct cpu_tally *from)
 {
     into->host_ns = add_saturated(into->host_ns, from->host_ns);
     into->system_ns = add_saturated(into->system_ns, from->system_ns);
     into->capacity_ns = add_saturated(into->capacity_ns, from->capacity_ns);
     into->agent_ns = add_saturated(into->agent_ns, from->agent_ns);
+    into->holds = add_saturated(into->holds, from->holds);
+    into->held_ns = add_saturated(into->held_ns, from->held_ns);
+    into->refused = add_saturated(into->refused, from->refused);
+}
+
+void cpu_tally_add(struct cpu_tally *into, const struct cpu_tally *from)
+{
+    add_cpu(into, from);
+    into->worker_ns = larger(into->worker_ns, from->worker_ns);
+}
+
+void cpu_tally_follow(struct cpu_tally *into, const struct cpu_tally *from)
+{
+    add_cpu(into, from);
+    into->worker_ns = add_saturated(into->worker_ns, from->worker_ns);
 }
 
 static double to_us(double ns)
@@ -261,6 +321,12 @@ static void cpu_figures_of(const struct cpu_tally *cpu, uint64_t window_ns,
 {
     bool known = cpu != NULL && cpu->capacity_ns > 0;
 
+    ret_figures->has_cpu = known;
+    ret_figures->holds = known ? cpu->holds : 0;
+    ret_figures->held_us = known ? to_us((double)cpu->held_ns) : NAN;
+    ret_figures->refused = known ? cpu->refused : 0;
+    ret_figures->busiest_worker_pct =
+        known ? share_pct(cpu->worker_ns, window_ns) : NAN;
     ret_figures->agent_cpu_pct =
         known ? share_pct(cpu->agent_ns, window_ns) : NAN;
     ret_figures->host_cpu_pct =
@@ -292,6 +358,9 @@ void figures_of(const struct tally_pair *pair, uint64_t window_ns,
     f.unissued = n.unissued;
     f.unissued_oldest_us =
         n.unissued == 0 ? NAN : to_us((double)n.unissued_oldest_ns);
+    f.late_mean_us =
+        n.issued == 0 ? NAN : to_us((double)n.late_ns / (double)n.issued);
+    f.late_max_us = n.issued == 0 ? NAN : to_us((double)n.late_max_ns);
     f.response_lower_bound = open_loop && n.unissued > 0;
     cpu_figures_of(cpu, window_ns, &f);
     *ret_figures = f;

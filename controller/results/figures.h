@@ -25,6 +25,12 @@
  *   queue_depth  mean requests in flight, by Little's law: sum of service times
  *              / window.  What did not complete in the window is not in it.
  *   agent_cpu  CPU time of the agents / window: 100 % is one CPU.
+ *   busiest_worker  CPU time of the worker's thread that used most, interval
+ *              by interval / window: at 100 % the generator is the limit.
+ *   late       open loop: from the instant at which an arrival was due and a
+ *              thread free, to its submission; mean over the arrivals issued.
+ *   holds, held  how often and for how long in all the kernel kept a worker
+ *              more than a millisecond beyond what it had asked to wait.
  *   host_cpu   busy time of the hosts' CPUs / all the time they had.
  *   response is a lower bound when arrivals that were due have not been issued
  *              (`unissued`): their waiting is in no histogram.
@@ -51,6 +57,9 @@ struct counts {
     uint64_t oldest_ns; /* the largest */
     uint64_t unissued;
     uint64_t unissued_oldest_ns;
+    uint64_t issued; /* arrivals of an open loop */
+    uint64_t late_ns;
+    uint64_t late_max_ns; /* the largest */
 };
 
 struct tally {
@@ -63,19 +72,30 @@ struct tally_pair {
     struct tally op[SAMPLE_OPS];
 };
 
-/* CPU time of one host, or of several together. */
+/* CPU time of one host, or of several together, and what kept the workers from
+ * going on. */
 struct cpu_tally {
     uint64_t host_ns;
     uint64_t system_ns;
     uint64_t capacity_ns;
     uint64_t agent_ns;
+    uint64_t worker_ns; /* the busiest worker; of several hosts, of all */
+    uint64_t holds;
+    uint64_t held_ns;
+    uint64_t refused;
 };
+
+struct counts counts_of(const struct sample_cell *cell);
+struct cpu_tally cpu_tally_of(const struct sample_host *host);
 
 /* All of `from` is added: counters saturate, the oldest is the oldest. */
 void counts_add(struct counts *into, const struct counts *from);
 
 /* The same one after the other in time: gauges become those of `from`. */
 void counts_follow(struct counts *into, const struct counts *from);
+
+/* What was in flight or waited at an edge is no more. */
+void counts_clear_gauges(struct counts *counts);
 
 /* All zero is an empty tally.  Frees the histograms and makes it empty. */
 void tally_done(struct tally *tally);
@@ -102,7 +122,11 @@ int tally_add_blob(struct histogram **into, const uint8_t *blob, size_t length,
 int tally_add_responses(struct histogram **into, const uint8_t *blob,
                         size_t length, uint64_t count) MUST_CHECK;
 
+/* Of another host, at the same time. */
 void cpu_tally_add(struct cpu_tally *into, const struct cpu_tally *from);
+
+/* Of the same hosts, later. */
+void cpu_tally_follow(struct cpu_tally *into, const struct cpu_tally *from);
 
 struct latency_figures {
     uint64_t count;
@@ -141,6 +165,13 @@ struct figures {
     double oldest_us; /* NAN while nothing is in flight */
     uint64_t unissued;
     double unissued_oldest_us;
+    double late_mean_us;
+    double late_max_us;
+    uint64_t holds; /* these three: only where the CPU figures are */
+    double held_us;
+    uint64_t refused;
+    bool has_cpu;
+    double busiest_worker_pct;
     double agent_cpu_pct;
     double host_cpu_pct;
     double host_system_pct;

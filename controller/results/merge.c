@@ -88,13 +88,7 @@ static int add_cell(struct merge *merge, const struct sample_cell *cell)
 {
     uint32_t workload = merge->layout->cells[cell->cell].workload;
     struct tally *tally = &merge->workloads[workload].op[cell->op];
-    const struct counts n = {cell->ios,
-                             cell->bytes,
-                             cell->errors,
-                             cell->in_flight,
-                             cell->oldest_ns,
-                             cell->unissued,
-                             cell->unissued_oldest_ns};
+    const struct counts n = counts_of(cell);
     int err = tally_add_blob(&tally->service, cell->service,
                              cell->service_length, cell->ios);
 
@@ -152,9 +146,7 @@ static void fill_from_sample(struct host_row *row, const struct sample *sample)
     row->opened_first_ns = sample->opened_first_ns;
     row->opened_last_ns = sample->opened_last_ns;
     if (sample->has_host)
-        row->cpu = (struct cpu_tally){
-            sample->host_sample.host_cpu_ns, sample->host_sample.host_system_ns,
-            sample->host_sample.capacity_ns, sample->host_sample.agent_cpu_ns};
+        row->cpu = cpu_tally_of(&sample->host_sample);
 }
 
 /* What is not all measured is all warm-up. */

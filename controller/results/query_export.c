@@ -312,16 +312,15 @@ static int put_parts(struct show *show, const char *key, bool hosts,
     "CASE WHEN p.drain THEN 0 ELSE coalesce(c.end_ns - c.begin_ns, 0) END"
 
 static const char host_parts[] =
-    "SELECT p.interval, p.drain, p.host, " PART_WINDOW
-    ", p.host_cpu_ns, p.host_system_ns, p.capacity_ns, "
-    "p.agent_cpu_ns, " COLUMNS_TALLY_OF(
-        "p.") " FROM host_interval AS p" PART_JOIN "p.host";
+    "SELECT p.interval, p.drain, p.host, " PART_WINDOW ", " COLUMNS_CPU_OF(
+        "p.") ", " COLUMNS_TALLY_OF("p.") " FROM host_interval AS p" PART_JOIN
+                                          "p.host";
 
 /* Workloads have no CPUs. */
 static const char workload_parts[] =
-    "SELECT p.interval, p.drain, p.workload, " PART_WINDOW
-    ", 0, 0, 0, 0, " COLUMNS_TALLY_OF(
-        "p.") " FROM workload_interval AS p" PART_JOIN "p.workload";
+    "SELECT p.interval, p.drain, p.workload, " PART_WINDOW ", " COLUMNS_CPU_NONE
+    ", " COLUMNS_TALLY_OF("p.") " FROM workload_interval AS p" PART_JOIN
+                                "p.workload";
 
 /* Whether there is an interval behind the page. */
 static int put_next(struct show *show, const struct page *page)

@@ -106,7 +106,7 @@ static uint8_t *keep(struct live *live, const uint8_t *blob, size_t length)
 static int add_chunk(struct live *live, const uint8_t *blob, size_t length)
 {
     const uint8_t *copy = keep(live, blob, length);
-    struct byte_reader reader;
+    struct chunk_reader reader;
     struct sample_cell cell;
     int got;
 
@@ -141,15 +141,7 @@ static int add_sample(struct live *live, const struct sample_cell *from,
                       struct tally_pair *into)
 {
     struct tally *tally = &into->op[from->op];
-    const struct counts n = {
-        .ios = from->ios,
-        .bytes = from->bytes,
-        .errors = from->errors,
-        .in_flight = from->in_flight,
-        .oldest_ns = from->oldest_ns,
-        .unissued = from->unissued,
-        .unissued_oldest_ns = from->unissued_oldest_ns,
-    };
+    const struct counts n = counts_of(from);
     int err = 0;
 
     counts_add(&tally->n, &n);

@@ -175,13 +175,7 @@ static int next_revision(const struct rebuild *r, uint32_t *ret_revision,
 
 static int add_cell(struct rebuild *r, const struct sample_cell *cell)
 {
-    const struct counts n = {cell->ios,
-                             cell->bytes,
-                             cell->errors,
-                             cell->in_flight,
-                             cell->oldest_ns,
-                             cell->unissued,
-                             cell->unissued_oldest_ns};
+    const struct counts n = counts_of(cell);
     struct tally *tally;
     int err;
 
@@ -202,7 +196,7 @@ static int add_cell(struct rebuild *r, const struct sample_cell *cell)
 
 static int add_cells(struct rebuild *r, const uint8_t *data, size_t length)
 {
-    struct byte_reader reader;
+    struct chunk_reader reader;
     struct sample_cell cell;
     int got = chunk_open(&reader, data, length);
 

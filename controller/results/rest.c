@@ -20,7 +20,7 @@ static const char rows_behind[] =
 static int add_row(struct rest *rest, const struct row *row, struct row *window)
 {
     rest->intervals++;
-    cpu_tally_add(&rest->cpu, &row->cpu);
+    cpu_tally_follow(&rest->cpu, &row->cpu);
     if (row_window_ns(row) > 0) {
         bool first = row_window_ns(window) == 0;
 

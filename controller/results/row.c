@@ -176,7 +176,7 @@ static void join_host(struct row_host *into, const struct row_host *from)
     into->samples_ += from->samples_;
     for (int op = 0; op < SAMPLE_OPS; op++)
         counts_follow(&into->n[op], &from->n[op]);
-    cpu_tally_add(&into->cpu, &from->cpu);
+    cpu_tally_follow(&into->cpu, &from->cpu);
 }
 
 static void join_window(struct row *row, int64_t begin_ns, int64_t end_ns,
@@ -189,12 +189,8 @@ static void join_window(struct row *row, int64_t begin_ns, int64_t end_ns,
 
 static void clear_gauges(struct tally_pair *pair)
 {
-    for (int op = 0; op < SAMPLE_OPS; op++) {
-        struct counts *n = &pair->op[op].n;
-
-        *n = (struct counts){
-            .ios = n->ios, .bytes = n->bytes, .errors = n->errors};
-    }
+    for (int op = 0; op < SAMPLE_OPS; op++)
+        counts_clear_gauges(&pair->op[op].n);
 }
 
 /* What was in flight at an edge within a row is not in flight at its end. */
@@ -225,7 +221,7 @@ int row_join(struct row *later, struct row *earlier)
         later->hosts[i] = host;
     }
     join_window(later, earlier->begin_ns, earlier->end_ns, earlier->skew_ns);
-    cpu_tally_add(&later->cpu, &earlier->cpu);
+    cpu_tally_follow(&later->cpu, &earlier->cpu);
     later->spans += earlier->spans;
     return 0;
 }

@@ -40,6 +40,9 @@ struct sample_cell {
     uint64_t oldest_ns;
     uint64_t unissued;
     uint64_t unissued_oldest_ns;
+    uint64_t issued; /* arrivals of an open loop, and how late */
+    uint64_t late_ns;
+    uint64_t late_max_ns;
 };
 
 struct sample_host {
@@ -47,6 +50,10 @@ struct sample_host {
     uint64_t host_system_ns;
     uint64_t capacity_ns;
     uint64_t agent_cpu_ns;
+    uint64_t worker_cpu_ns; /* the busiest worker */
+    uint64_t holds;         /* a worker came back late from the kernel */
+    uint64_t held_ns;
+    uint64_t refused; /* submissions that the kernel put off */
 };
 
 struct sample {

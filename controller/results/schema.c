@@ -140,9 +140,26 @@ static const char version_1[] =
     " item INTEGER NOT NULL,"
     CPU TALLY
     " PRIMARY KEY(phase, scope, item)) STRICT;";
+
+/* How late arrivals were issued, and what kept the workers from going on. */
+#define ADD(table, column)                                                     \
+    "ALTER TABLE " table " ADD COLUMN " column " INTEGER NOT NULL DEFAULT 0;"
+#define ADD_LATENESS(table)                                                    \
+    ADD(table, "read_issued") ADD(table, "read_late_ns")                       \
+    ADD(table, "read_late_max_ns") ADD(table, "write_issued")                  \
+    ADD(table, "write_late_ns") ADD(table, "write_late_max_ns")
+#define ADD_HOLDS(table)                                                       \
+    ADD(table, "worker_cpu_ns") ADD(table, "holds") ADD(table, "held_ns")      \
+    ADD(table, "refused")
+
+static const char version_2[] =
+    ADD_LATENESS("host_interval") ADD_HOLDS("host_interval")
+    ADD_LATENESS("cluster_interval") ADD_HOLDS("cluster_interval")
+    ADD_LATENESS("workload_interval")
+    ADD_LATENESS("total") ADD_HOLDS("total");
 /* clang-format on */
 
-static const char *const steps[] = {version_1};
+static const char *const steps[] = {version_1, version_2};
 
 uint32_t schema_version(void)
 {

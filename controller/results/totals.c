@@ -190,9 +190,8 @@ static int read_times(struct adding *a, struct diag *diag)
     a->totals->begin_ns = INT64_MAX;
     a->totals->end_ns = INT64_MIN;
     statement_begin(&s, a->access,
-                    "SELECT host, sum(spans), min(begin_ns), max(end_ns), "
-                    "sum(host_cpu_ns), sum(host_system_ns), sum(capacity_ns), "
-                    "sum(agent_cpu_ns) FROM host_interval "
+                    "SELECT host, sum(spans), min(begin_ns), "
+                    "max(end_ns), " COLUMNS_CPU_SUMS " FROM host_interval "
                     "WHERE phase = ? AND drain = 0 AND kind = ? GROUP BY host");
     statement_uint(&s, a->totals->phase);
     statement_int(&s, SAMPLE_ROW_MEASURED);
@@ -249,13 +248,7 @@ static int read_start(struct adding *a, struct diag *diag)
 static int add_cell(struct adding *a, uint32_t host,
                     const struct sample_cell *cell)
 {
-    const struct counts n = {cell->ios,
-                             cell->bytes,
-                             cell->errors,
-                             cell->in_flight,
-                             cell->oldest_ns,
-                             cell->unissued,
-                             cell->unissued_oldest_ns};
+    const struct counts n = counts_of(cell);
     struct tally *tally;
     int err;
 
@@ -287,7 +280,7 @@ static void clear_gauges(struct adding *a, uint32_t host)
 static int add_sample(struct adding *a, struct statement *s, struct diag *diag)
 {
     uint32_t host = (uint32_t)statement_get_uint(s);
-    struct byte_reader reader;
+    struct chunk_reader reader;
     struct sample_cell cell;
     const uint8_t *data;
     size_t length;

@@ -192,6 +192,8 @@ void live_latencies(FILE *out, const json_t *figures)
                   false);
     print_latency(out, "response", json_object_get(figures, "response_us"),
                   bound);
+    print_latency(out, "issued late", json_object_get(figures, "late_us"),
+                  false);
     if (number_of(figures, "read_pct") <= 0 ||
         number_of(figures, "read_pct") >= 100)
         return;

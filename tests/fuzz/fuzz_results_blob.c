@@ -11,7 +11,7 @@
 
 static void read_chunk(const uint8_t *data, size_t size)
 {
-    struct byte_reader reader;
+    struct chunk_reader reader;
     struct sample_cell cell;
     size_t cells = 0;
 
@@ -24,7 +24,7 @@ static void read_chunk(const uint8_t *data, size_t size)
         assert(cell.response + cell.response_length <= data + size);
         assert((unsigned)cell.op < SAMPLE_OPS);
     }
-    assert(reader.at <= data + size);
+    assert(reader.bytes.at <= data + size);
 }
 
 static void read_layout(const uint8_t *data, size_t size)

@@ -36,6 +36,7 @@ struct rig_row {
     uint64_t begin_ns; /* from the start */
     uint64_t end_ns;
     uint32_t late_workers;
+    struct row_holds holds;
     struct row_cell cell[RIG_CELLS][JOB_OPS];
     uint64_t ios; /* of all cells */
 };
@@ -198,6 +199,10 @@ static inline void rig_keep_cell(struct rig *rig, struct rig_row *to,
     total->ios += from->ios;
     total->bytes += from->bytes;
     total->errors += from->errors;
+    total->issued += from->issued;
+    total->late_ns += from->late_ns;
+    if (from->late_max_ns > total->late_max_ns)
+        total->late_max_ns = from->late_max_ns;
     if (from->service != NULL) {
         ck_assert_uint_eq(from->service->count, from->ios);
         histogram_merge(rig->service, from->service);
@@ -219,6 +224,7 @@ static inline void rig_keep(struct rig *rig, const struct row *row)
     to->begin_ns = row->begin_ns - RIG_START;
     to->end_ns = row->end_ns - RIG_START;
     to->late_workers = row->late_workers;
+    to->holds = row->holds;
     for (uint32_t i = 0; i < row->cell_count; i++)
         for (uint32_t op = 0; op < JOB_OPS; op++)
             rig_keep_cell(rig, to, i, op, &row->cells[i * JOB_OPS + op]);

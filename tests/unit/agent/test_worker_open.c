@@ -79,9 +79,11 @@ static double dispersion(enum job_arrival arrival)
 START_TEST(case_D01_completions_disperse_like_arrivals)
 {
     double exponential = dispersion(JOB_EXPONENTIAL);
+    double uniform = dispersion(JOB_UNIFORM);
     double equal = dispersion(JOB_DETERMINISTIC);
 
     ck_assert_msg(fabs(exponential - 1) < 0.15, "exponential: %g", exponential);
+    ck_assert_msg(fabs(uniform - 1 / 3.0) < 0.05, "uniform: %g", uniform);
     ck_assert_msg(equal < 0.01, "deterministic: %g", equal);
 }
 END_TEST
@@ -116,6 +118,9 @@ START_TEST(case_D06_a_stall_shows_in_response)
     ck_assert_uint_ge(p90, 990 * NS_PER_MS);
     ck_assert_uint_le(p90, 1020 * NS_PER_MS);
     ck_assert_uint_ge(rig.response->max, 1990 * NS_PER_MS);
+    /* It is the drive's doing: nothing was issued late. */
+    ck_assert_uint_eq(rig.total[0][JOB_READ].issued, 20000);
+    ck_assert_uint_eq(rig.total[0][JOB_READ].late_max_ns, 0);
     ck_assert(histogram_quantile(rig.service, 0.998, &p90));
     ck_assert_uint_le(p90, 101 * NS_PER_US);
     /* Rows tell the backlog while it lasts. */

@@ -318,6 +318,7 @@ static const struct proof proofs[] = {
     PROOF("distribution",
           DRIVE "wd=w,sd=s\nrd=r,wd=w,iorate=(100,1,500,1),elapsed=2@\n",
           ",distribution=variable", each_second_has_its_rate),
+    ELSEWHERE("arrival_precision", "unit/agent/test_worker_late.c"),
     PROOF("openflags", WRITE, ",openflags=fsync", it_is_flushed_at_the_end),
     ELSEWHERE("curve_scope", "only cluster works; "
                              "unit/language/test_parameters.c"),

@@ -239,7 +239,7 @@ START_TEST(variable_is_one_run_with_steps)
     struct parm parm;
 
     place_one(&parm, "sd=s,lun=/dev/x\nrd=r,sd=s,iorate=(100,10,400,5),"
-                     "distribution=(variable,spike)\n");
+                     "distribution=(variable,spike),arrival_precision=spin\n");
     ck_assert_uint_eq(parm.plan->run_count, 1);
     run = &parm.plan->runs[0];
     ck_assert(run->rate.value == 200);
@@ -247,6 +247,7 @@ START_TEST(variable_is_one_run_with_steps)
     ck_assert(run->steps[1].rate == 400);
     ck_assert_uint_eq(run->steps[1].duration_ns, 5 * NS_PER_S);
     ck_assert(run->spike);
+    ck_assert_uint_eq(run->spin_percent, 30);
     parm_done(&parm);
 }
 END_TEST

@@ -60,6 +60,9 @@ static void make_chunk(struct bytes *chunk, struct sample *parts[2])
     sample_add_many(parts[0], 7, SAMPLE_READ, 1000, 5)->in_flight = 9;
     sample_add_many(parts[0], 7, SAMPLE_WRITE, 2000, 6)->errors = 3;
     sample_add_many(parts[1], 8, SAMPLE_READ, 3000, 0)->unissued_oldest_ns = 4;
+    parts[1]->cells[0].issued = 12;
+    parts[1]->cells[0].late_ns = 1000;
+    parts[1]->cells[0].late_max_ns = 300;
     chunk_encode(chunk, parts, 2);
     ck_assert(!chunk->failed);
 }
@@ -67,7 +70,7 @@ static void make_chunk(struct bytes *chunk, struct sample *parts[2])
 START_TEST(cells_come_back)
 {
     struct sample *parts[2];
-    struct byte_reader reader;
+    struct chunk_reader reader;
     struct bytes chunk = {0};
     struct sample_cell cell;
 
@@ -87,10 +90,31 @@ START_TEST(cells_come_back)
     ck_assert_uint_eq(cell.cell, 8);
     ck_assert_uint_eq(cell.service_length, 0);
     ck_assert_uint_eq(cell.unissued_oldest_ns, 4);
+    ck_assert_uint_eq(cell.issued, 12);
+    ck_assert_uint_eq(cell.late_ns, 1000);
+    ck_assert_uint_eq(cell.late_max_ns, 300);
     ck_assert_int_eq(chunk_next(&reader, &cell), 0);
     bytes_done(&chunk);
     (void)sample_free(parts[0]);
     (void)sample_free(parts[1]);
+}
+END_TEST
+
+/* As stores of before have them: without arrivals. */
+START_TEST(a_chunk_of_the_first_version_comes_back)
+{
+    static const uint8_t chunk[] = {1, 15, 0, 0, 3, 1, 70, 2, 80, 0, 0};
+    struct chunk_reader reader;
+    struct sample_cell cell;
+
+    ck_assert_int_eq(chunk_open(&reader, chunk, sizeof(chunk)), 0);
+    ck_assert_int_eq(chunk_next(&reader, &cell), 1);
+    ck_assert_uint_eq(cell.cell, 7);
+    ck_assert_int_eq(cell.op, SAMPLE_WRITE);
+    ck_assert_uint_eq(cell.errors, 3);
+    ck_assert_uint_eq(cell.unissued_oldest_ns, 80);
+    ck_assert_uint_eq(cell.issued, 0);
+    ck_assert_int_eq(chunk_next(&reader, &cell), 0);
 }
 END_TEST
 
@@ -103,7 +127,7 @@ START_TEST(a_chunk_cut_anywhere_is_found_out)
     make_chunk(&chunk, parts);
     for (size_t length = 0; length < chunk.length; length++) {
         uint8_t *cut = malloc(length + 1);
-        struct byte_reader reader;
+        struct chunk_reader reader;
         struct sample_cell cell;
         int got;
 
@@ -175,7 +199,8 @@ START_TEST(a_packed_tally_comes_back)
     histogram_init(&h);
     histogram_record_many(&h, 12345, 678);
     pair.op[SAMPLE_WRITE].service = &h;
-    pair.op[SAMPLE_WRITE].n = (struct counts){678, 678 * 4096, 1, 2, 3, 4, 5};
+    pair.op[SAMPLE_WRITE].n =
+        (struct counts){678, 678 * 4096, 1, 2, 3, 4, 5, 6, 7, 8};
     ck_assert_int_eq(packed_of(&pair, &packed), 0);
     ck_assert_ptr_null(packed.service[SAMPLE_READ].data);
     ck_assert_int_eq(packed_add_to(&packed, &again), 0);
@@ -198,6 +223,7 @@ int main(void)
     tcase_add_test(tests, numbers_that_are_too_long_are_bad);
     tcase_add_test(tests, what_is_not_there_is_not_taken);
     tcase_add_test(tests, cells_come_back);
+    tcase_add_test(tests, a_chunk_of_the_first_version_comes_back);
     tcase_add_test(tests, a_chunk_cut_anywhere_is_found_out);
     tcase_add_test(tests, a_layout_comes_back);
     tcase_add_test(tests, only_hosts_with_cells_take_part);

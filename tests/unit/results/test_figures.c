@@ -242,8 +242,16 @@ END_TEST
 
 START_TEST(cpu_is_of_one_cpu_for_the_agent_and_of_all_for_the_host)
 {
-    const struct cpu_tally cpu = {2 * NS_PER_S, NS_PER_S, 8 * NS_PER_S,
-                                  NS_PER_S / 2};
+    const struct cpu_tally cpu = {
+        .host_ns = 2 * NS_PER_S,
+        .system_ns = NS_PER_S,
+        .capacity_ns = 8 * NS_PER_S,
+        .agent_ns = NS_PER_S / 2,
+        .worker_ns = NS_PER_S / 4,
+        .holds = 3,
+        .held_ns = 7 * NS_PER_MS,
+        .refused = 2,
+    };
     struct tally_pair none = {0};
     struct figures f;
 
@@ -252,6 +260,49 @@ START_TEST(cpu_is_of_one_cpu_for_the_agent_and_of_all_for_the_host)
     ck_assert_double_eq(f.agent_cpu_pct, 50);
     ck_assert_double_eq(f.host_cpu_pct, 25);
     ck_assert_double_eq(f.host_system_pct, 12.5);
+    ck_assert_double_eq(f.busiest_worker_pct, 25);
+    ck_assert_uint_eq(f.holds, 3);
+    ck_assert_double_eq(f.held_us, 7000);
+    ck_assert_uint_eq(f.refused, 2);
+    figures_of(&none, NS_PER_S, false, NULL, &scratch, &f);
+    ck_assert(!f.has_cpu && isnan(f.held_us) && isnan(f.busiest_worker_pct));
+}
+END_TEST
+
+/* Of hosts side by side the busiest worker is the busiest of all; in time it
+ * adds up. */
+START_TEST(the_busiest_worker_of_several_hosts)
+{
+    struct cpu_tally sum = {.agent_ns = 5, .worker_ns = 4};
+    const struct cpu_tally other = {.agent_ns = 3, .worker_ns = 3, .holds = 1};
+
+    cpu_tally_add(&sum, &other);
+    ck_assert_uint_eq(sum.agent_ns, 8);
+    ck_assert_uint_eq(sum.worker_ns, 4);
+    cpu_tally_follow(&sum, &other);
+    ck_assert_uint_eq(sum.agent_ns, 11);
+    ck_assert_uint_eq(sum.worker_ns, 7);
+    ck_assert_uint_eq(sum.holds, 2);
+}
+END_TEST
+
+START_TEST(lateness_is_the_mean_and_the_latest_of_all)
+{
+    struct tally_pair pair = {0};
+    struct counts more = {.issued = 6, .late_ns = 1200, .late_max_ns = 700};
+    struct figures f = figures(&pair, NS_PER_S, true);
+
+    ck_assert(isnan(f.late_mean_us) && isnan(f.late_max_us));
+    pair.op[SAMPLE_READ].n =
+        (struct counts){.issued = 4, .late_ns = 800, .late_max_ns = 300};
+    pair.op[SAMPLE_WRITE].n = more;
+    f = figures(&pair, NS_PER_S, true);
+    ck_assert_double_eq(f.late_mean_us, 0.2);
+    ck_assert_double_eq(f.late_max_us, 0.7);
+    counts_follow(&pair.op[SAMPLE_READ].n, &more);
+    ck_assert_uint_eq(pair.op[SAMPLE_READ].n.issued, 10);
+    ck_assert_uint_eq(pair.op[SAMPLE_READ].n.late_ns, 2000);
+    ck_assert_uint_eq(pair.op[SAMPLE_READ].n.late_max_ns, 700);
 }
 END_TEST
 
@@ -312,6 +363,8 @@ int main(void)
     tcase_add_test(tests, unissued_arrivals_make_the_response_a_lower_bound);
     tcase_add_test(tests,
                    cpu_is_of_one_cpu_for_the_agent_and_of_all_for_the_host);
+    tcase_add_test(tests, the_busiest_worker_of_several_hosts);
+    tcase_add_test(tests, lateness_is_the_mean_and_the_latest_of_all);
     tcase_add_test(tests, documents_hold_null_where_there_is_nothing);
     tcase_add_test(tests, texts_that_are_no_utf8_do_not_spoil_the_document);
     suite_add_tcase(suite, tests);
