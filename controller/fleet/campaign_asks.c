@@ -112,7 +112,7 @@ const struct conduct_options *campaign_options(const struct campaign *campaign,
         options->require = kinds[plan->require];
         options->require_value = plan->require_value;
     }
-    if (plan->host_wait_ns > 0)
+    if (plan->host_wait_given)
         options->host_wait_ns = plan->host_wait_ns;
     return options;
 }

@@ -279,6 +279,11 @@ APPLY(apply_host_system)
 
     if (err < 0)
         return err;
+    if (token->text[0] == '\0' || strlen(token->text) >= TEXT_SIZE)
+        return value_error(reading, parameter, token,
+                           "system= is an agent's name or address of 1 to %d "
+                           "bytes",
+                           TEXT_SIZE - 1);
     building->host.system = token->text;
     return 0;
 }

@@ -19,6 +19,7 @@ struct sd_building {
     struct definition_names *hosts;
     uint32_t host_count;
     uint32_t host_capacity;
+    bool lun_refused; /* lun= on sd=default: that is said already */
     struct definition_name *luns;
     uint32_t lun_count;
     uint32_t lun_capacity;

@@ -90,6 +90,7 @@ static int dedup_unit(struct reading *reading, struct definition_dedup *dedup,
         return value_error(reading, parameter, &parameter->values[0],
                            "dedupunit= is a size above 0");
     dedup->unit = (uint32_t)bytes;
+    dedup->unit_place = parameter->place;
     return 0;
 }
 
@@ -102,10 +103,13 @@ static int dedup_sets(struct reading *reading, struct definition_dedup *dedup,
     if (err < 0)
         return err;
     if (number.value <= 0 || (number.is_percent && number.value > 100) ||
-        number.value > 1e12)
+        (!number.is_percent && number.value < 1) || number.value > 1e12)
         return value_error(reading, parameter, number.token,
-                           "dedupsets=%s is neither a number nor a percentage",
+                           "dedupsets=%s is neither a number from 1 on nor a "
+                           "percentage",
                            number.token->text);
+    if (!number.is_percent)
+        value_whole(reading, parameter, &number);
     dedup->sets = number.value;
     dedup->sets_is_percent = number.is_percent;
     return 0;
@@ -157,6 +161,7 @@ APPLY(apply_formatsds)
 {
     struct definition_general *general = definition;
 
+    general->format_place = parameter->place;
     return value_yes(reading, parameter, &general->format_sds);
 }
 
@@ -198,6 +203,8 @@ APPLY(apply_data_errors)
         return value_error(reading, parameter, &parameter->values[1],
                            "expected seconds above 0, not '%s'",
                            parameter->values[1].text);
+    value_warn_letter(reading, first, &count);
+    value_whole(reading, parameter, &count);
     general->max_errors = (uint64_t)count.value;
     general->max_errors_span_ns = (uint64_t)llround(span.value * 1e9);
     return 0;
@@ -238,9 +245,11 @@ APPLY(apply_loop)
         return err;
     length = strlen(token->text);
     is_time = length > 0 && isalpha((unsigned char)token->text[length - 1]);
+    number.token = token;
     if (number_parse(token->text, is_time ? UNIT_SECONDS : UNIT_COUNT,
                      &number) < 0 ||
-        number.is_percent || number.value <= 0)
+        number.is_percent || number.value <= 0 ||
+        (!is_time && number.value < 1))
         return value_error(reading, parameter, token,
                            "loop=%s is neither a number nor a time such as "
                            "10m or 2h",
@@ -248,6 +257,9 @@ APPLY(apply_loop)
     if (number.value > (is_time ? 1e9 : LOOPS_MAX))
         return value_error(reading, parameter, token, "loop=%s is too much",
                            token->text);
+    value_warn_letter(reading, token, &number);
+    if (!is_time)
+        value_whole(reading, parameter, &number);
     if (is_from_command_line(&general->loop_place))
         return 0;
     general->loops = is_time ? 0 : (uint32_t)number.value;
@@ -296,6 +308,7 @@ APPLY(apply_require)
                            "require=%s is neither all, nor a number of hosts, "
                            "nor a percentage such as 75%%",
                            token->text);
+    value_warn_letter(reading, token, &number);
     general->require = number.is_percent ? DEFINITION_REQUIRE_PERCENT
                                          : DEFINITION_REQUIRE_COUNT;
     general->require_value = number.value;
@@ -306,6 +319,8 @@ APPLY(apply_host_wait)
 {
     struct definition_general *general = definition;
     struct language_place place;
+    int err = apply_time(reading, parameter, &general->host_wait_ns, &place);
 
-    return apply_time(reading, parameter, &general->host_wait_ns, &place);
+    general->host_wait_given = err == 0;
+    return err;
 }

@@ -273,12 +273,16 @@ APPLY(apply_rd_distribution)
     struct definition_rd *rd = &((struct rd_building *)definition)->rd;
 
     rd->variable = rd->spike = false;
+    rd->distribution_place = parameter->place;
 
     for (uint32_t i = 0; i < parameter->count; i++) {
         const struct token *token = &parameter->values[i];
         size_t length = strlen(token->text);
         bool known = false;
 
+        if (length == 0)
+            return value_error(reading, parameter, token,
+                               "distribution= has an empty value");
         for (size_t k = 0; k < ARRAY_LENGTH(words) && !known; k++) {
             known = strncasecmp(words[k].word, token->text, length) == 0;
             if (known)
@@ -504,6 +508,26 @@ static bool is_word(const struct parameter *parameter)
            number_parse(text, UNIT_BYTES, &number) < 0;
 }
 
+/* Checks one value; whole where vdbench takes it so. */
+static int loop_value(struct reading *reading,
+                      const struct parameter *parameter,
+                      enum definition_loop_kind kind, struct number *number,
+                      double *ret_value)
+{
+    int err;
+
+    if (strstr(parameter->kind->name, "compression") != NULL)
+        return check_compression(reading, parameter, number, ret_value);
+    err = check_loop_value(reading, parameter, kind, number);
+    if (err < 0)
+        return err;
+    if (kind == LOOP_THREADS || kind == LOOP_RDPCT || kind == LOOP_RHPCT ||
+        kind == LOOP_WHPCT)
+        value_whole(reading, parameter, number);
+    *ret_value = number->value;
+    return 0;
+}
+
 APPLY(apply_rd_loop)
 {
     struct rd_building *building = definition;
@@ -526,15 +550,10 @@ APPLY(apply_rd_loop)
     if (values == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < loop.count; i++) {
-        values[i] = numbers[i].value;
         err =
-            strstr(parameter->kind->name, "compression") != NULL
-                ? check_compression(reading, parameter, &numbers[i], &values[i])
-                : check_loop_value(reading, parameter, loop.kind, &numbers[i]);
+            loop_value(reading, parameter, loop.kind, &numbers[i], &values[i]);
         if (err < 0)
             return err;
-        if (loop.kind == LOOP_THREADS)
-            values[i] = trunc(values[i]);
     }
     loop.values = values;
     put_loop(&building->rd, &loop);
@@ -590,6 +609,10 @@ APPLY(apply_rd_stopcurve)
                            number.token->text);
     rd->stop_curve_ns =
         (uint64_t)llround(number.value * (number.is_exact ? 1e9 : 1e6));
+    if (rd->stop_curve_ns == 0)
+        return value_error(reading, parameter, number.token,
+                           "stopcurve=%s is less than a nanosecond",
+                           number.token->text);
     return 0;
 }
 

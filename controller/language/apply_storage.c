@@ -36,9 +36,12 @@ APPLY(apply_sd_lun)
 
     if (err < 0)
         return err;
-    if (building->is_default)
+    if (building->is_default) {
+        building->lun_refused = true;
         return value_error(reading, parameter, NULL,
-                           "sd=default cannot have a lun=");
+                           "sd=default cannot have a lun=: give it to each "
+                           "sd=");
+    }
     if (token->text[0] == '\0' || strlen(token->text) >= PATH_SIZE)
         return value_error(reading, parameter, token,
                            "a path has 1 to %d bytes", PATH_SIZE - 1);
@@ -130,9 +133,11 @@ APPLY(apply_sd_threads)
 
     if (err == 0)
         err = check_threads(reading, parameter, &number);
-    if (err == 0)
-        building->sd.threads = (uint32_t)number.value;
-    return err;
+    if (err < 0)
+        return err;
+    value_whole(reading, parameter, &number);
+    building->sd.threads = (uint32_t)number.value;
+    return 0;
 }
 
 APPLY(apply_sd_openflags)
@@ -176,6 +181,7 @@ APPLY(apply_sd_hitarea)
 {
     struct sd_building *building = definition;
 
+    building->sd.hit_place = parameter->place;
     return apply_blocks(reading, parameter, UINT64_C(1) << 60,
                         &building->sd.hit_area);
 }
@@ -291,6 +297,8 @@ static int pair_paths(struct reading *reading, struct sd_building *sd,
 
     if (sd->sd.select.given)
         return pair_selection(reading, sd, ret_paths);
+    if (sd->lun_count == 0 && sd->lun_refused)
+        return -EINVAL;
     if (sd->lun_count == 0) {
         language_report_add(reading->report, LANGUAGE_ERROR, &sd->sd.place,
                             "or drive=, which selects drives by what they are",
@@ -379,8 +387,10 @@ static void settle_dedup(struct building *building, struct sd_building *sd)
         dedup.ratio = sd->dedup.ratio;
         dedup.place = sd->dedup.place;
     }
-    if (sd->dedup.unit > 0)
+    if (sd->dedup.unit > 0) {
         dedup.unit = sd->dedup.unit;
+        dedup.unit_place = sd->dedup.unit_place;
+    }
     if (sd->dedup.sets > 0) {
         dedup.sets = sd->dedup.sets;
         dedup.sets_is_percent = sd->dedup.sets_is_percent;
@@ -402,11 +412,13 @@ static int finish_sd(struct building *building, struct sd_building *sd)
     int err = pair_paths(building->reading, sd, &paths);
 
     settle_dedup(building, sd);
-
+    if (err == -ENOMEM)
+        return err;
     if (err < 0)
-        return err == -ENOMEM ? err : 0;
+        sd->lun_count = 0; /* it counts as defined: one error is enough */
     sd->sd.paths = paths;
-    sd->sd.path_count = sd->sd.select.given ? 1 : sd->lun_count;
+    sd->sd.path_count = err == 0 && sd->sd.select.given ? 1 : sd->lun_count;
+    err = 0;
     if (sd->count_number == 0)
         return add_sd(building, &sd->sd);
     for (uint32_t i = 0; i < sd->count_number && err == 0; i++)

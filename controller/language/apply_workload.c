@@ -188,12 +188,8 @@ static int whole_percentage(struct reading *reading,
         err = check_percentage(reading, parameter, &number);
     if (err < 0)
         return err;
-    if (number.value != trunc(number.value))
-        language_report_add(
-            reading->report, LANGUAGE_WARNING, &number.token->place, NULL,
-            "%s=%s counts as %g, as in vdbench", parameter->kind->name,
-            number.token->text, trunc(number.value));
-    *ret_percent = trunc(number.value);
+    value_whole(reading, parameter, &number);
+    *ret_percent = number.value;
     return 0;
 }
 
@@ -280,6 +276,7 @@ APPLY(apply_wd_seekpct)
                            "seekpct=%s is neither 0 to 100, nor seq, random or "
                            "eof",
                            text);
+    value_warn_letter(reading, number.token, &number);
     wd->seek_percent = number.value;
     return 0;
 }
@@ -429,9 +426,11 @@ APPLY(apply_wd_threads)
 
     if (err == 0)
         err = check_threads(reading, parameter, &number);
-    if (err == 0)
-        wd->threads = (uint32_t)number.value;
-    return err;
+    if (err < 0)
+        return err;
+    value_whole(reading, parameter, &number);
+    wd->threads = (uint32_t)number.value;
+    return 0;
 }
 
 int apply_workload(struct building *building, const struct stanza *stanza)

@@ -109,30 +109,98 @@ static bool is_member(const struct named *named, const char *name)
     return false;
 }
 
+/* A name that is nothing of its kind. */
+struct unknown {
+    const struct named *named;
+    const struct definition_name *name;
+    const char *of; /* why there is no such thing */
+    uint32_t met;   /* number, in the order they were met */
+};
+
+struct all_names {
+    struct named hosts;
+    struct named sds;
+    struct named wds;
+    struct named rds;
+    struct unknown *unknown;
+    uint32_t unknown_count;
+    uint32_t unknown_capacity;
+};
+
 /* Each of `names` must be, or match, something of its kind. */
-static void check_known(struct reading *reading, const struct named *named,
+static void check_known(struct reading *reading, struct all_names *all,
+                        const struct named *named,
                         const struct definition_names *names, const char *of)
 {
     for (uint32_t i = 0; i < names->count; i++) {
         const struct definition_name *name = &names->items[i];
-        const char *near = NULL;
-        char hint[128];
 
         if (any_match(named, name->text) || is_member(named, name->text))
             continue;
-        if (reading->report->errors < SUGGESTIONS_MAX)
-            near = suggest(name->text, named->names, named->count);
-        if (near != NULL)
-            (void)snprintf(hint, sizeof(hint), "did you mean %s?", near);
-        if (strchr(name->text, '*') != NULL)
-            language_report_add(reading->report, LANGUAGE_ERROR, &name->place,
-                                NULL, "no %s= matches '%s'%s", named->kind,
-                                name->text, of);
-        else
-            language_report_add(reading->report, LANGUAGE_ERROR, &name->place,
-                                near != NULL ? hint : NULL,
-                                "%s=%s is not defined%s", named->kind,
-                                name->text, of);
+        if (reading_grow(reading, &all->unknown, all->unknown_count,
+                         &all->unknown_capacity, sizeof(*all->unknown)) < 0) {
+            reading->report->out_of_memory = true;
+            return;
+        }
+        all->unknown[all->unknown_count] =
+            (struct unknown){named, name, of, all->unknown_count};
+        all->unknown_count++;
+    }
+}
+
+static bool is_same_unknown(const struct unknown *a, const struct unknown *b)
+{
+    return a->named == b->named && strcmp(a->name->text, b->name->text) == 0;
+}
+
+static int by_unknown(const void *a, const void *b)
+{
+    const struct unknown *x = a, *y = b;
+    int order = strcmp(x->named->kind, y->named->kind);
+
+    if (order == 0)
+        order = strcmp(x->name->text, y->name->text);
+    return order != 0 ? order : (x->met > y->met) - (x->met < y->met);
+}
+
+/* One name that is missing is one error, however many places have it. */
+static void report_unknown(struct reading *reading,
+                           const struct unknown *unknown, uint32_t places)
+{
+    const struct definition_name *name = unknown->name;
+    const struct named *named = unknown->named;
+    const char *near = NULL;
+    bool wild = strchr(name->text, '*') != NULL;
+    char hint[128], more[64] = "";
+
+    if (!wild && reading->report->errors < SUGGESTIONS_MAX)
+        near = suggest(name->text, named->names, named->count);
+    if (near != NULL)
+        (void)snprintf(hint, sizeof(hint), "did you mean %s?", near);
+    if (places > 1)
+        (void)snprintf(more, sizeof(more), "; %u more place%s it", places - 1,
+                       places == 2 ? " has" : "s have");
+    language_report_add(reading->report, LANGUAGE_ERROR, &name->place,
+                        near != NULL ? hint : NULL,
+                        wild ? "no %s= matches '%s'%s%s"
+                             : "%s=%s is not defined%s%s",
+                        named->kind, name->text, unknown->of, more);
+}
+
+/* Where something could not be read, what seems missing may be in it. */
+static void report_all_unknown(struct reading *reading, struct all_names *all)
+{
+    uint32_t places = 1;
+
+    if (reading->incomplete || all->unknown_count == 0)
+        return;
+    qsort(all->unknown, all->unknown_count, sizeof(*all->unknown), by_unknown);
+    for (uint32_t i = 0; i < all->unknown_count; i += places) {
+        places = 1;
+        while (i + places < all->unknown_count &&
+               is_same_unknown(&all->unknown[i], &all->unknown[i + places]))
+            places++;
+        report_unknown(reading, &all->unknown[i], places);
     }
 }
 
@@ -150,13 +218,6 @@ static bool named_init(struct reading *reading, struct named *named,
     reading->report->out_of_memory = true;
     return false;
 }
-
-struct all_names {
-    struct named hosts;
-    struct named sds;
-    struct named wds;
-    struct named rds;
-};
 
 static bool collect(struct reading *reading, struct all_names *all)
 {
@@ -205,11 +266,11 @@ static void check_hosts(struct reading *reading, struct all_names *all,
     static const struct named implicit = {
         .kind = "hd", .names = local, .order = order, .count = 1};
 
-    check_known(reading, all->hosts.count > 0 ? &all->hosts : &implicit, names,
-                all->hosts.count > 0
-                    ? ""
-                    : ": the file defines no hosts, so there is only "
-                      "localhost");
+    check_known(
+        reading, all, all->hosts.count > 0 ? &all->hosts : &implicit, names,
+        all->hosts.count > 0 ? ""
+                             : ": the file defines no hosts, so there is only "
+                               "localhost");
 }
 
 static void check_references(struct reading *reading, struct all_names *all)
@@ -220,14 +281,15 @@ static void check_references(struct reading *reading, struct all_names *all)
         for (uint32_t k = 0; k < d->sds[i].path_count; k++)
             check_hosts(reading, all, &d->sds[i].paths[k].hosts);
     for (uint32_t i = 0; i < d->wd_count; i++) {
-        check_known(reading, &all->sds, &d->wds[i].sds, "");
+        check_known(reading, all, &all->sds, &d->wds[i].sds, "");
         check_hosts(reading, all, &d->wds[i].hosts);
     }
     for (uint32_t i = 0; i < d->rd_count; i++) {
-        check_known(reading, &all->wds, &d->rds[i].wds, "");
+        check_known(reading, all, &all->wds, &d->rds[i].wds, "");
         if (d->rds[i].spread == SPREAD_NAMES)
-            check_known(reading, &all->sds, &d->rds[i].sds, "");
+            check_known(reading, all, &all->sds, &d->rds[i].sds, "");
     }
+    report_all_unknown(reading, all);
 }
 
 /* ---- times ---- */
@@ -322,28 +384,6 @@ static void check_run(struct reading *reading, struct definition_rd *rd)
                             "rd=%s: iorate=find needs what to keep, as in "
                             "find=(p99,2ms)",
                             rd->name);
-    if (!finds && rd->find_quantile > 0)
-        language_report_add(reading->report, LANGUAGE_WARNING, &rd->place, NULL,
-                            "rd=%s: find= has no effect without iorate=find",
-                            rd->name);
-    if (rd->stop_curve_ns > 0 && rd->rate_count > 0 &&
-        rd->rates[0].kind != DEFINITION_RATE_CURVE)
-        language_report_add(reading->report, LANGUAGE_WARNING, &rd->place, NULL,
-                            "rd=%s: stopcurve= has no effect without "
-                            "iorate=curve",
-                            rd->name);
-    if (rd->curve_count > 0 && rd->rate_count > 0 &&
-        rd->rates[0].kind != DEFINITION_RATE_CURVE)
-        language_report_add(reading->report, LANGUAGE_WARNING, &rd->place, NULL,
-                            "rd=%s: curve= has no effect without iorate=curve",
-                            rd->name);
-    if (rd->curve_per_drive && rd->rate_count > 0 &&
-        rd->rates[0].kind != DEFINITION_RATE_CURVE)
-        language_report_add(reading->report, LANGUAGE_WARNING,
-                            &rd->curve_scope_place, NULL,
-                            "rd=%s: curve_scope= has no effect without "
-                            "iorate=curve",
-                            rd->name);
 }
 
 /* ---- workloads ---- */
@@ -372,18 +412,7 @@ static void check_steps(struct reading *reading, const struct definition_wd *wd)
 static void check_workload(struct reading *reading,
                            const struct definition_wd *wd)
 {
-    const char *idle = NULL;
-
     check_steps(reading, wd);
-    if (wd->seek_percent == 100 && wd->streams > 0)
-        idle = "streams=";
-    else if (wd->seek_percent == 100 && wd->stride_max > 0)
-        idle = "stride=";
-    if (idle != NULL)
-        language_report_add(reading->report, LANGUAGE_WARNING, &wd->place, NULL,
-                            "wd=%s: %s has no effect where every request goes "
-                            "elsewhere; give seekpct=seq",
-                            wd->name, idle);
     if (wd->threads > 0 && !reading->definitions->general.concatenate)
         language_report_add(reading->report, LANGUAGE_ERROR, &wd->place,
                             "threads= belongs to sd=, or to rd=",
@@ -441,6 +470,28 @@ static void check_concatenated(struct reading *reading)
             }
 }
 
+/* Behind all there is. */
+static void report_no_run(struct reading *reading)
+{
+    const struct language_input *input = reading->input;
+    struct language_place place = {
+        .file = input->file_count > 0 ? input->files[0].name : NULL,
+        .source = "",
+        .line = 1,
+        .column = 1,
+        .width = 1,
+    };
+
+    if (reading->line_count > 0) {
+        const struct line *last = &reading->lines[reading->line_count - 1];
+
+        place = line_place(last, last->length, 1);
+    }
+    language_report_add(reading->report, LANGUAGE_ERROR, &place, NULL,
+                        "no rd= in the file%s: there is nothing to run",
+                        input->file_count > 1 ? "s" : "");
+}
+
 void check_definitions(struct reading *reading)
 {
     struct definitions *d = reading->definitions;
@@ -458,11 +509,8 @@ void check_definitions(struct reading *reading)
         check_concatenated(reading);
     for (uint32_t i = 0; i < d->rd_count; i++)
         check_run(reading, (struct definition_rd *)&d->rds[i]);
+    check_effects(reading);
     if (d->rd_count == 0 && reading->report->errors == 0 &&
         !reading->file_system)
-        language_report_add(
-            reading->report, LANGUAGE_ERROR, NULL, NULL,
-            "%s: no rd= in the file%s: there is nothing to run",
-            reading->input->file_count > 0 ? reading->input->files[0].name : "",
-            reading->input->file_count > 1 ? "s" : "");
+        report_no_run(reading);
 }

@@ -97,7 +97,8 @@ struct definition_select {
 struct definition_dedup {
     double ratio;  /* 1 or less: no duplicates */
     uint32_t unit; /* bytes; 0: not given */
-    double sets;   /* so many, or per cent of all units */
+    struct language_place unit_place;
+    double sets; /* so many, or per cent of all units */
     bool sets_is_percent;
     struct language_place place; /* of the ratio */
 };
@@ -114,7 +115,8 @@ struct definition_sd {
     uint32_t threads;
     struct definition_open open;
     struct definition_range range;
-    uint64_t hit_area; /* bytes */
+    uint64_t hit_area;               /* bytes */
+    struct language_place hit_place; /* file NULL: the default */
     uint64_t offset;
     uint32_t align; /* 0: as large as the transfer */
     struct language_place align_place;
@@ -252,6 +254,7 @@ struct definition_rd {
     struct language_place interval_place;
     struct language_place warmup_place;
     enum definition_arrival arrival;
+    struct language_place distribution_place; /* file NULL: the default */
     bool variable; /* the rates are pairs of rate and seconds, until checked */
     bool spike;
     uint32_t spin_percent; /* arrival_precision=; 0: sleep */
@@ -278,6 +281,7 @@ struct definition_general {
     double compression; /* 1: none */
     struct definition_dedup dedup;
     bool format_sds;
+    struct language_place format_place;
     bool concatenate;
     struct language_place concatenate_place;
     uint64_t max_errors; /* of a run */
@@ -285,6 +289,7 @@ struct definition_general {
     uint32_t workers;
     enum definition_require require;
     double require_value;
+    bool host_wait_given; /* else as the controller is configured */
     uint64_t host_wait_ns;
     uint32_t loops;   /* all runs so often; 0: once */
     uint64_t loop_ns; /* or for so long */

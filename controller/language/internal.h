@@ -92,6 +92,8 @@ struct reading {
     uint32_t stanza_capacity;
 
     bool file_system; /* fsd= or fwd= was met: nothing after it is read */
+    bool incomplete;  /* something that defines names could not be read: what
+                         is missing may be there */
 };
 
 /* The steps. */
@@ -100,6 +102,7 @@ int lexer_run(struct reading *reading) MUST_CHECK;
 int parser_run(struct reading *reading) MUST_CHECK;
 int apply_run(struct reading *reading) MUST_CHECK;
 void check_definitions(struct reading *reading);
+void check_effects(struct reading *reading); /* a part of the one before */
 
 /*
  * Room for one more element at the end of an array in the arena: gives its
@@ -202,9 +205,19 @@ int value_keyed(struct reading *reading, const struct parameter *parameter,
                 uint32_t index, const char **key,
                 const char **ret_text) MUST_CHECK;
 
-/* yes or no, by first letter. */
+/* yes or no, or the beginning of it. */
 int value_yes(struct reading *reading, const struct parameter *parameter,
               bool *ret_yes) MUST_CHECK;
+
+/* Says so where a number ends in a letter that counts for nothing: 10d is 10.
+ */
+void value_warn_letter(struct reading *reading, const struct token *token,
+                       const struct number *number);
+
+/* Drops the fraction of a number that vdbench takes as a whole one, and says
+ * so. */
+void value_whole(struct reading *reading, const struct parameter *parameter,
+                 struct number *number);
 
 /* An error at a value, with what was expected; gives -EINVAL. */
 int value_error(struct reading *reading, const struct parameter *parameter,

@@ -151,6 +151,11 @@ static bool check_variables(struct lexer *lexer, const char *text)
     for (const char *p = text; *p != '\0' && !lexer->quoted; p++) {
         int length = 1;
 
+        if (p[0] == '$' && p[1] == '{')
+            language_report_add(lexer->reading->report, LANGUAGE_WARNING,
+                                &lexer->place,
+                                "a variable is written $name, without braces",
+                                "'${' stands for itself, as in vdbench");
         if (!is_variable(p))
             continue;
         while (is_name_byte(p[length]))
@@ -275,6 +280,11 @@ static int in_value(struct lexer *lexer, char c)
     }
     if (c == ')' && lexer->parens == 0) {
         fail(lexer, lexer->at, 1, NULL, "this ')' closes nothing");
+        return 0;
+    }
+    if (c == '=' && lexer->length == 0 && !lexer->quoted) {
+        fail(lexer, lexer->at, 1, "quote a value that begins so",
+             "expected a value after '=', not one more '='");
         return 0;
     }
     if (c != ',' || lexer->parens > 0) {

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So much of a line is shown that is not read. */
+#define SHOWN_MAX 60u
+
 struct variable {
     const char *name;
     size_t name_length;
@@ -345,9 +348,14 @@ static int read_include(struct source *source, const struct line *line)
     if (err == -ENOMEM)
         return err;
     if (err < 0) {
+        reading->incomplete = true;
         language_report_add(reading->report, LANGUAGE_ERROR, &place,
-                            "it is looked for beside this file, in the current "
-                            "directory, and in the parent of this file's",
+                            strchr(name, '/') != NULL
+                                ? "a name with a / is taken as it is, from the "
+                                  "current directory"
+                                : "it is looked for beside this file, in the "
+                                  "current directory, and in the parent of "
+                                  "this file's",
                             "cannot read include file '%s': %s", name,
                             strerror(-err));
         return 0;
@@ -432,29 +440,94 @@ static int keep_source(struct source *source, struct line *line,
     return 0;
 }
 
-static bool fits(struct source *source, const char *name, size_t length)
+/* A place in a text that is not read any further, shown by as much of its line
+ * as there is before it. */
+static int place_in_text(struct source *source, const char *file,
+                         const char *text, size_t at,
+                         struct language_place *ret_place)
 {
-    struct language_report *report = source->reading->report;
+    uint32_t number = 1;
+    size_t begin = 0;
+    size_t shown;
 
-    if (length <= LANGUAGE_TEXT_MAX - source->text_total) {
-        source->text_total += length;
-        return true;
-    }
-    language_report_add(report, LANGUAGE_ERROR, NULL, NULL,
-                        "%s: all files together are longer than %u MiB", name,
-                        LANGUAGE_TEXT_MAX >> 20);
-    return false;
+    for (size_t i = 0; i < at; i++)
+        if (text[i] == '\n') {
+            number++;
+            begin = i + 1;
+        }
+    shown = at - begin < SHOWN_MAX ? at - begin : SHOWN_MAX;
+    *ret_place = (struct language_place){
+        .file = file,
+        .source = arena_strndup(source->reading->arena, text + begin, shown),
+        .line = number,
+        .column = (uint32_t)shown + 1,
+        .width = 1,
+    };
+    return ret_place->source != NULL ? 0 : -ENOMEM;
 }
 
-/* Zero bytes would end texts early; they are not text anyway. */
-static bool is_text(struct source *source, const char *name, const char *text,
-                    size_t length)
+/*
+ * Whether a text can be read at all.  Zero bytes would end texts early; they
+ * are not text anyway.
+ */
+static int check_text(struct source *source, const char *file, const char *text,
+                      size_t length, bool *ret_fits)
 {
-    if (length == 0 || memchr(text, '\0', length) == NULL)
-        return true;
-    language_report_add(source->reading->report, LANGUAGE_ERROR, NULL, NULL,
-                        "%s is not a text file", name);
-    return false;
+    struct language_report *report = source->reading->report;
+    size_t room = LANGUAGE_TEXT_MAX - source->text_total;
+    const char *zero = length > 0 ? memchr(text, '\0', length) : NULL;
+    struct language_place place;
+    int err = 0;
+
+    *ret_fits = length <= room && zero == NULL;
+    source->text_total += *ret_fits ? length : 0;
+    if (*ret_fits)
+        return 0;
+    err = place_in_text(source, file, text,
+                        length > room ? room : (size_t)(zero - text), &place);
+    if (err < 0)
+        return err;
+    if (length > room)
+        language_report_add(report, LANGUAGE_ERROR, &place, NULL,
+                            "from here on all files together are longer than "
+                            "%u MiB",
+                            LANGUAGE_TEXT_MAX >> 20);
+    else
+        language_report_add(report, LANGUAGE_ERROR, &place,
+                            "a text in UTF-16 has many; save it as UTF-8",
+                            "a zero byte: this is not a text file");
+    return 0;
+}
+
+/* Too many lines, or a line too long: the rest of the file is not read. */
+static int check_line(struct source *source, const char *file,
+                      const struct line *line, uint32_t number, bool *ret_fits)
+{
+    struct language_place place;
+    uint32_t indent = line->indent < SHOWN_MAX ? line->indent : SHOWN_MAX;
+    int err;
+
+    *ret_fits = number <= LANGUAGE_LINES_MAX &&
+                line->length <= LANGUAGE_LINE_MAX &&
+                line->indent <= LANGUAGE_LINE_MAX;
+    if (*ret_fits)
+        return 0;
+    err = place_in_text(source, file, line->text - indent,
+                        number > LANGUAGE_LINES_MAX ? 0 : indent + SHOWN_MAX,
+                        &place);
+    if (err < 0)
+        return err;
+    place.line = number;
+    if (number > LANGUAGE_LINES_MAX)
+        language_report_add(source->reading->report, LANGUAGE_ERROR, &place,
+                            NULL, "the file has more than %u lines",
+                            LANGUAGE_LINES_MAX);
+    else
+        language_report_add(source->reading->report, LANGUAGE_ERROR, &place,
+                            "a comma at its end goes on with the next line",
+                            "the line is longer than %u bytes",
+                            LANGUAGE_LINE_MAX);
+    return 0;
 }
 
 static int read_text(struct source *source, const char *name, const char *text,
@@ -465,12 +538,14 @@ static int read_text(struct source *source, const char *name, const char *text,
     const char *file = arena_strdup(reading->arena, name);
     uint32_t number = 0;
     bool eof = false;
+    bool fits = false;
     int err = 0;
 
     if (file == NULL)
         return -ENOMEM;
-    if (!fits(source, name, length) || !is_text(source, name, text, length))
-        return 0;
+    err = check_text(source, file, text, length, &fits);
+    if (err < 0 || !fits)
+        return err;
     if (length >= 3 && memcmp(text, mark, 3) == 0) {
         text += 3;
         length -= 3;
@@ -481,15 +556,9 @@ static int read_text(struct source *source, const char *name, const char *text,
 
         text += used;
         length -= used;
-        if (++number > LANGUAGE_LINES_MAX || line.length > LANGUAGE_LINE_MAX ||
-            line.indent > LANGUAGE_LINE_MAX) {
-            language_report_add(reading->report, LANGUAGE_ERROR, NULL, NULL,
-                                "%s:%u: more than %u lines, or a line longer "
-                                "than %u bytes",
-                                name, number, LANGUAGE_LINES_MAX,
-                                LANGUAGE_LINE_MAX);
-            return 0;
-        }
+        err = check_line(source, file, &line, ++number, &fits);
+        if (err < 0 || !fits)
+            return err;
         if (line.length == 0)
             continue;
         err = keep_source(source, &line, file, number);

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 int value_error(struct reading *reading, const struct parameter *parameter,
                 const struct token *token, const char *format, ...)
@@ -162,23 +163,42 @@ static const char *unit_example(enum unit unit)
     return "a number";
 }
 
+void value_warn_letter(struct reading *reading, const struct token *token,
+                       const struct number *number)
+{
+    size_t length = strlen(token->text);
+    int last = length > 1 ? tolower((unsigned char)token->text[length - 1]) : 0;
+
+    if (last == 'd')
+        language_report_add(reading->report, LANGUAGE_WARNING, &token->place,
+                            "there is no letter for days: write hours, as in "
+                            "24h",
+                            "'%s' is %g, as in vdbench", token->text,
+                            number->value);
+}
+
+void value_whole(struct reading *reading, const struct parameter *parameter,
+                 struct number *number)
+{
+    if (number->value == trunc(number->value))
+        return;
+    language_report_add(
+        reading->report, LANGUAGE_WARNING, &number->token->place, NULL,
+        "%s=%s counts as %g, as in vdbench", parameter->kind->name,
+        number->token->text, trunc(number->value));
+    number->value = trunc(number->value);
+}
+
 static int read_number(struct reading *reading,
                        const struct parameter *parameter,
                        const struct token *token, const char *text,
                        enum unit unit, struct number *ret_number)
 {
-    size_t length = strlen(text);
-
     ret_number->token = token;
     if (number_parse(text, unit, ret_number) < 0)
         return value_error(reading, parameter, token, "expected %s, not '%s'",
                            unit_example(unit), text);
-    if (length > 1 && tolower((unsigned char)text[length - 1]) == 'd')
-        language_report_add(reading->report, LANGUAGE_WARNING, &token->place,
-                            "there is no letter for days: write hours, as in "
-                            "24h",
-                            "'%s' is %g, as in vdbench", text,
-                            ret_number->value);
+    value_warn_letter(reading, token, ret_number);
     return 0;
 }
 
@@ -521,14 +541,15 @@ int value_yes(struct reading *reading, const struct parameter *parameter,
 {
     const struct token *token = NULL;
     int err = value_word(reading, parameter, &token);
-    int c;
+    size_t length;
 
     if (err < 0)
         return err;
-    c = tolower((unsigned char)token->text[0]);
-    if (c != 'y' && c != 'n')
+    length = strlen(token->text);
+    *ret_yes = length > 0 && strncasecmp("yes", token->text, length) == 0;
+    if (!*ret_yes &&
+        (length == 0 || strncasecmp("no", token->text, length) != 0))
         return value_error(reading, parameter, token,
                            "expected yes or no, not '%s'", token->text);
-    *ret_yes = c == 'y';
     return 0;
 }

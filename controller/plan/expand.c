@@ -280,6 +280,7 @@ static void take_general(struct expansion *expansion)
     plan->max_errors_span_ns = general->max_errors_span_ns;
     plan->require = (enum plan_require)general->require;
     plan->require_value = general->require_value;
+    plan->host_wait_given = general->host_wait_given;
     plan->host_wait_ns = general->host_wait_ns;
 }
 

@@ -317,8 +317,9 @@ struct plan {
     uint64_t max_errors_span_ns; /* within so long; 0: altogether */
     enum plan_require require;   /* hosts that must take part in a run */
     double require_value;
-    uint64_t host_wait_ns; /* 0: as the controller is configured */
-    struct arena *arena;   /* plan_free()'s */
+    bool host_wait_given; /* else as the controller is configured */
+    uint64_t host_wait_ns;
+    struct arena *arena; /* plan_free()'s */
 };
 
 /*

@@ -77,10 +77,20 @@ int file_read(const char *path, size_t limit, char **ret_text,
 static int check_text(const char *name, const char *text, size_t length,
                       struct diag *diag)
 {
-    return strlen(text) == length
-               ? 0
-               : diag_set(diag, -EINVAL,
-                          "'%s' is not a text file: it has a zero byte", name);
+    size_t at = strlen(text);
+    size_t line = 1, begin = 0;
+
+    if (at == length)
+        return 0;
+    for (size_t i = 0; i < at; i++)
+        if (text[i] == '\n') {
+            line++;
+            begin = i + 1;
+        }
+    return diag_set(diag, -EINVAL,
+                    "%s:%zu:%zu: a zero byte: this is not a text file; one in "
+                    "UTF-16 has many, save it as UTF-8",
+                    name, line, at - begin + 1);
 }
 
 /* ---- include= ------------------------------------------------------------ */

@@ -35,6 +35,16 @@ struct parm {
     char *messages; /* the report as text */
 };
 
+static inline void parm_read_input(struct parm *parm,
+                                   const struct language_input *input)
+{
+    memset(parm, 0, sizeof(*parm));
+    language_report_init(&parm->report);
+    parm->err = language_read(input, &parm->report, &parm->definitions);
+    parm->messages = language_report_text(&parm->report);
+    ck_assert_ptr_nonnull(parm->messages);
+}
+
 /* Reads `text` as the file "t.parm", with up to `count` variables. */
 static inline void parm_read_with(struct parm *parm, const char *text,
                                   const char *const *variables, uint32_t count)
@@ -47,11 +57,20 @@ static inline void parm_read_with(struct parm *parm, const char *text,
         .variable_count = count,
     };
 
-    memset(parm, 0, sizeof(*parm));
-    language_report_init(&parm->report);
-    parm->err = language_read(&input, &parm->report, &parm->definitions);
-    parm->messages = language_report_text(&parm->report);
-    ck_assert_ptr_nonnull(parm->messages);
+    parm_read_input(parm, &input);
+}
+
+/* The same with a function that finds what include= names. */
+static inline void parm_read_including(struct parm *parm, const char *text,
+                                       int (*include)(void *, const char *,
+                                                      const char *, char **,
+                                                      size_t *))
+{
+    struct language_file file = {"t.parm", text, strlen(text)};
+    struct language_input input = {
+        .files = &file, .file_count = 1, .include = include};
+
+    parm_read_input(parm, &input);
 }
 
 static inline void parm_read(struct parm *parm, const char *text)

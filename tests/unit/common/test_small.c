@@ -35,13 +35,13 @@ START_TEST(diag_cuts_what_is_too_long)
     char text[2 * REASON_SIZE];
     struct diag diag = {0};
 
-    memset(text, 'x', sizeof(text) - 1);
+    memset(text, 'y', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     (void)diag_set(&diag, -EIO, "%s", text);
     ck_assert_uint_eq(strlen(diag.text), REASON_SIZE - 1);
     diag_prefix(&diag, "host7");
     ck_assert_uint_eq(strlen(diag.text), REASON_SIZE - 1);
-    ck_assert(strncmp(diag.text, "host7: xxx", 10) == 0);
+    ck_assert(strncmp(diag.text, "host7: yyy", 10) == 0);
     diag_prefix(&diag, "%s", text);
     ck_assert_uint_eq(strlen(diag.text), REASON_SIZE - 1);
 }

@@ -56,6 +56,69 @@ static const struct {
      "    sd=plätte,lun=/dev/x,threads=0\n"
      "                                 ^\n"},
 
+    /* A name that is missing is one error, however many places have it. */
+    {"hd=h1\nsd=a,lun=/dev/a,host=h2\nsd=b,lun=/dev/b,host=h2\n"
+     "sd=c,lun=/dev/c,host=h2\nrd=r,sd=(a,x1),iorate=max\n",
+     "t.parm:2:22: error: hd=h2 is not defined; 2 more places have it\n"
+     "    sd=a,lun=/dev/a,host=h2\n"
+     "                         ^~\n"
+     "    did you mean h1?\n"
+     "t.parm:5:12: error: sd=x1 is not defined\n"
+     "    rd=r,sd=(a,x1),iorate=max\n"
+     "               ^~\n"},
+
+    /* One mistake is one message: not each sd= and wd= that follows. */
+    {"sd=default,lun=/dev/x\nsd=a,threads=4\nsd=b\nwd=w,sd=(a,b)\n"
+     "rd=r,wd=w,iorate=max\n",
+     "t.parm:1:12: error: sd=default cannot have a lun=: give it to each sd=\n"
+     "    sd=default,lun=/dev/x\n"
+     "               ^~~\n"},
+    {"include=drives\nwd=w,sd=sd*\nrd=r,wd=w,iorate=max\n",
+     "t.parm:1:1: error: cannot read include file 'drives': No such file or "
+     "directory\n"
+     "    include=drives\n"
+     "    ^~~~~~~~~~~~~~\n"
+     "    it is looked for beside this file, in the current directory, and in "
+     "the parent of this file's\n"},
+
+    /* Braces make no variable. */
+    {"sd=a,lun=/dev/x,openflags=o_direct\nrd=r,sd=a,iorate=${iops}\n",
+     "t.parm:2:18: warning: '${' stands for itself, as in vdbench\n"
+     "    rd=r,sd=a,iorate=${iops}\n"
+     "                     ^~~~~~~\n"
+     "    a variable is written $name, without braces\n"
+     "t.parm:2:18: error: expected a number, not '${iops}'\n"
+     "    rd=r,sd=a,iorate=${iops}\n"
+     "                     ^~~~~~~\n"},
+
+    /* Behind all there is. */
+    {"sd=a,lun=/dev/x\n",
+     "t.parm:1:16: error: no rd= in the file: there is nothing to run\n"
+     "    sd=a,lun=/dev/x\n"
+     "                   ^\n"},
+    {"", "t.parm:1:1: error: no rd= in the file: there is nothing to run\n"
+         "    \n"
+         "    ^\n"},
+
+    /* What changes nothing where it stands. */
+    {"dedupunit=4k\nformatsds=yes\nsd=a,lun=/dev/x,hitarea=2m\n"
+     "rd=r,sd=a,iorate=max,distribution=uniform\n",
+     "t.parm:1:1: warning: dedupunit= has no effect without dedupratio=\n"
+     "    dedupunit=4k\n"
+     "    ^~~~~~~~~\n"
+     "t.parm:2:1: warning: formatsds= has no effect: no sd= has a size=\n"
+     "    formatsds=yes\n"
+     "    ^~~~~~~~~\n"
+     "    files have a size=; devices are never formatted\n"
+     "t.parm:3:17: warning: hitarea= has no effect: nothing has rhpct= or "
+     "whpct=\n"
+     "    sd=a,lun=/dev/x,hitarea=2m\n"
+     "                    ^~~~~~~\n"
+     "t.parm:4:22: warning: distribution= has no effect at full speed "
+     "(iorate=max): there are no arrivals to spread\n"
+     "    rd=r,sd=a,iorate=max,distribution=uniform\n"
+     "                         ^~~~~~~~~~~~\n"},
+
     /* Known, but for later. */
     {"sd=sd1,lun=/dev/x\nrd=r,sd=sd1,iorate=max,replay=f.bin\n",
      "t.parm:2:24: not supported yet: replay=\n"
@@ -71,11 +134,18 @@ static const struct {
      "    ^~~~~~~~~~~\n"},
 };
 
+static int nothing_there(void *user, const char *name, const char *from,
+                         char **ret_text, size_t *ret_length)
+{
+    (void)user, (void)name, (void)from, (void)ret_text, (void)ret_length;
+    return -ENOENT;
+}
+
 START_TEST(test_golden)
 {
     struct parm parm;
 
-    parm_read(&parm, golden[_i].file);
+    parm_read_including(&parm, golden[_i].file, nothing_there);
     ck_assert_str_eq(parm.messages, golden[_i].messages);
     parm_done(&parm);
 }
@@ -127,7 +197,7 @@ START_TEST(test_long_line)
     struct parm parm;
 
     for (int i = 0; i < 1000; i++)
-        parm_append(file, sizeof(file), "x");
+        parm_append(file, sizeof(file), "y");
     parm_append(file, sizeof(file), ",threads=0,size=10g,");
     for (int i = 0; i < 500; i++)
         parm_append(file, sizeof(file), " ");
@@ -135,7 +205,7 @@ START_TEST(test_long_line)
     parm_read(&parm, file);
     ck_assert_uint_eq(parm.report.errors, 1);
     ck_assert_uint_lt(strlen(parm.messages), 400);
-    parm_assert_says(&parm, "xxx,threads=0,size=10g");
+    parm_assert_says(&parm, "yyy,threads=0,size=10g");
     parm_done(&parm);
 }
 END_TEST

@@ -320,8 +320,8 @@ static const struct proof proofs[] = {
           ",distribution=variable", each_second_has_its_rate),
     ELSEWHERE("arrival_precision", "unit/agent/test_worker_late.c"),
     PROOF("openflags", WRITE, ",openflags=fsync", it_is_flushed_at_the_end),
-    ELSEWHERE("curve_scope", "only cluster works; "
-                             "unit/language/test_parameters.c"),
+    ELSEWHERE("curve_scope", "integration/test_language.py: each drive has "
+                             "its own points"),
     ELSEWHERE("find", "unit/conduct/test_curve.c, "
                       "integration/test_language.py"),
 };
