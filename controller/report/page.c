@@ -76,19 +76,39 @@ static int take_head(void *self, const json_t *head, struct diag *diag)
     return page->head == NULL || page->runs == NULL ? no_memory(diag) : 0;
 }
 
-static bool keep_drives(struct page_run *run, const json_t *drives)
+static struct page_point point_of(const json_t *item)
 {
-    run->drive_count = json_array_size(drives);
-    run->drives = calloc(run->drive_count > 0 ? run->drive_count : 1,
-                         sizeof(*run->drives));
-    for (size_t i = 0; run->drives != NULL && i < run->drive_count; i++) {
-        const json_t *drive = json_array_get(drives, i);
+    static const char *const paths[PAGE_LATENCIES] = {
+        [PAGE_MEAN] = "service_us.mean",
+        [PAGE_P99] = "service_us.p99",
+        [PAGE_P999] = "service_us.p999",
+        [PAGE_RESPONSE_P99] = "response_us.p99",
+        [PAGE_RESPONSE_P999] = "response_us.p999",
+    };
+    struct page_point point = {
+        .iorate = read_number(item, "iorate"),
+        .iops = read_number(item, "iops"),
+        .mib_s = read_number(item, "mib_s"),
+    };
 
-        run->drives[i].iorate = read_number(drive, "iorate");
-        run->drives[i].iops = read_number(drive, "iops");
-        run->drives[i].mean_us = read_number(drive, "service_us.mean");
-    }
-    return run->drives != NULL;
+    if (read_text(item, "name")[0] != '\0')
+        point.name = strdup(read_text(item, "name"));
+    for (int i = 0; i < PAGE_LATENCIES; i++)
+        point.us[i] = read_number(item, paths[i]);
+    return point;
+}
+
+static bool keep_points(struct page_points *points, const json_t *items)
+{
+    size_t count = json_array_size(items);
+
+    points->at = calloc(count > 0 ? count : 1, sizeof(*points->at));
+    if (points->at == NULL)
+        return false;
+    points->count = count;
+    for (size_t i = 0; i < count; i++)
+        points->at[i] = point_of(json_array_get(items, i));
+    return true;
 }
 
 static int take_phase(void *self, const json_t *phase, struct diag *diag)
@@ -104,8 +124,10 @@ static int take_phase(void *self, const json_t *phase, struct diag *diag)
         json_array_size(json_object_get(page->head, "phases")))
         return diag_set(diag, -EBADMSG, "more phases than the campaign has");
     run->phase = json_copy((json_t *)(uintptr_t)phase);
+    run->total = point_of(json_object_get(phase, "total"));
     if (run->phase == NULL ||
-        !keep_drives(run, json_object_get(phase, "drives")))
+        !keep_points(&run->hosts, json_object_get(phase, "hosts")) ||
+        !keep_points(&run->drives, json_object_get(phase, "drives")))
         return no_memory(diag);
     for (size_t i = 0; i < ARRAY_LENGTH(heavy); i++)
         (void)json_object_del(run->phase, heavy[i]);
@@ -156,6 +178,13 @@ struct page *page_new(void)
                                                             : page;
 }
 
+static void points_done(struct page_points *points)
+{
+    for (size_t i = 0; i < points->count; i++)
+        free(points->at[i].name);
+    free(points->at);
+}
+
 struct page *page_free(struct page *page)
 {
     if (page == NULL)
@@ -168,7 +197,9 @@ struct page *page_free(struct page *page)
     free(page->finding_text);
     for (size_t i = 0; i < page->run_count; i++) {
         json_decref(page->runs[i].phase);
-        free(page->runs[i].drives);
+        free(page->runs[i].total.name);
+        points_done(&page->runs[i].hosts);
+        points_done(&page->runs[i].drives);
     }
     for (int i = 0; i < ROW_VALUES; i++)
         free(page->rows.at[i]);

@@ -108,3 +108,26 @@ FILE *page_finding(struct page *page, const json_t *phase)
     fputs(": ", page->findings);
     return page->findings;
 }
+
+size_t page_base_length(const char *run)
+{
+    const char *end = strstr(run, "_(");
+
+    return end != NULL ? (size_t)(end - run) : strlen(run);
+}
+
+void page_choices(FILE *out, unsigned figure, const char *const *names,
+                  size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fprintf(out,
+                "<input type=\"radio\" name=\"y%u\" id=\"y%u-%zu\"%s>"
+                "<label for=\"y%u-%zu\">%s</label>\n",
+                figure, figure, i, i == 0 ? " checked" : "", figure, i,
+                names[i]);
+}
+
+void page_choice(FILE *out)
+{
+    fputs("<div class=\"choice\">", out);
+}

@@ -5,6 +5,7 @@
  *     page_html.c   cells, figures, badges
  *     page_front.c  verdict, findings, the table of runs
  *     page_curves.c latency curves
+ *     page_lines.c  the same, a line each host, drive or curve
  *     page_run.c    one run: figures, charts
  *     page_drives.c hosts and drives beside each other
  *     page_origin.c what it was run on, the files, the definitions
@@ -42,18 +43,45 @@ enum page_row_value {
 };
 _Static_assert(ROW_VALUES == 6, "page_rows.at has as many");
 
-/* One drive of one run, for curves. */
+/* What stands on a curve's y axis, in us. */
+enum page_latency {
+    PAGE_MEAN, /* service, as the next two */
+    PAGE_P99,
+    PAGE_P999,
+    PAGE_RESPONSE_P99,
+    PAGE_RESPONSE_P999,
+    PAGE_LATENCIES,
+};
+
+/* The point of a run, a host or a drive on a curve. */
 struct page_point {
+    char *name;    /* of the host or drive; NULL without memory */
     double iorate; /* asked of it alone: curve_scope=drive; else NAN */
     double iops;
-    double mean_us;
+    double mib_s;
+    double us[PAGE_LATENCIES];
+};
+
+struct page_points {
+    struct page_point *at;
+    size_t count;
 };
 
 /* What is kept of a run until the page is written. */
 struct page_run {
     json_t *phase; /* without rows, drives and hosts */
-    struct page_point *drives;
-    size_t drive_count;
+    struct page_point total;
+    struct page_points hosts;
+    struct page_points drives;
+};
+
+/* Points of one curve. */
+#define PAGE_CURVE_MAX 64u
+
+/* The runs of one curve, in order of the load asked for. */
+struct page_curve {
+    const struct page_run *run[PAGE_CURVE_MAX];
+    size_t count;
 };
 
 struct page {
@@ -95,6 +123,13 @@ void page_text_cell(FILE *out, const char *text); /* a dash for "" */
 void page_badge(FILE *out, const char *verdict);
 /* The run's name with its loops, as a link to its section. */
 void page_run_link(FILE *out, const json_t *phase);
+/* "rd1" of "rd1_(50%)": how many bytes of it. */
+size_t page_base_length(const char *run);
+/* A figure of which one of several charts is seen; the reader chooses.  Each
+ * chart begins with page_choice(), the first with `number` 0. */
+void page_choices(FILE *out, unsigned figure, const char *const *names,
+                  size_t count);
+void page_choice(FILE *out);
 /* "p99" as a key of a chart. */
 void page_key(FILE *out, const char *style, const char *text);
 
@@ -106,6 +141,15 @@ FILE *page_finding(struct page *page, const json_t *phase);
 
 void page_print_front(const struct page *page, FILE *out);
 void page_print_curves(const struct page *page, FILE *out);
+/* Opens a figure and its caption: the curve's name, its loops, `what`. */
+void page_print_caption(FILE *out, const struct page_curve *curve,
+                        const char *what);
+/* Charts with a line for each host and each drive of a curve, and for each of
+ * several curves; `figure` numbers the page's choices. */
+void page_print_lines(FILE *out, const struct page_curve *curve,
+                      unsigned *figure);
+void page_print_side_by_side(FILE *out, const struct page_curve *curves,
+                             size_t count, unsigned *figure);
 void page_print_run(struct page *page, const json_t *phase);
 void page_print_items(struct page *page, const json_t *phase, const char *key,
                       const char *title);

@@ -197,6 +197,51 @@ START_TEST(curves_have_their_points_and_the_rule)
 }
 END_TEST
 
+static json_t *item(const char *name, double iops, double mean)
+{
+    return parsed_of("{\"name\":\"%s\",\"iops\":%.1f,\"mib_s\":%.1f,"
+                     "\"service_us\":{\"mean\":%.1f,\"p99\":%.1f,"
+                     "\"p999\":null}}",
+                     name, iops, iops * 16, mean, 3 * mean);
+}
+
+/* The choices that a reader has: as many as the charts behind them. */
+START_TEST(curves_have_lines_of_hosts_and_drives_and_of_each_other)
+{
+    json_t *phases[] = {
+        point(1, "rd1", "\"curve\"", 1000, 900),
+        point(2, "rd1_(50%)", "500.0", 501, 100),
+        point(3, "rd2", "\"curve\"", 1200, 900),
+        point(4, "rd2_(50%)", "600.0", 601, 100),
+    };
+    size_t choices = 0, charts = 0;
+
+    for (int i = 0; i < 2; i++) {
+        json_object_set_new(
+            phases[i], "hosts",
+            json_pack("[o,o]", item("h<1", 500, 100), item("h2", 400, 300)));
+        json_object_set_new(phases[i], "drives",
+                            json_pack("[o,o]", item("h1:sd1", 500, 400),
+                                      item("h2:sd2", 400, 300)));
+    }
+    render(head_of("complete", "null", 4), phases, 4);
+    has("over IOPS");
+    has("over MiB/s");
+    has("All curves");
+    has("<span class=\"key a\">rd1 ");
+    has("by host <span class=\"key odd\">slowest: h2");
+    has("by drive <span class=\"key odd\">slowest: h1:sd1");
+    for (const char *at = text; (at = strstr(at, "<input type=\"radio\""));
+         at++)
+        choices++;
+    for (const char *at = text; (at = strstr(at, "class=\"choice\"")); at++)
+        charts++;
+    ck_assert_uint_gt(choices, 8);
+    ck_assert_uint_eq(choices, charts);
+    free(text);
+}
+END_TEST
+
 /* curve_scope=drive: what each drive was asked for, beside what it did. */
 START_TEST(drives_with_points_of_their_own_have_a_table)
 {
@@ -342,6 +387,8 @@ int main(void)
     tcase_add_test(tests, outliers_are_named);
     tcase_add_test(tests, curves_have_their_points_and_the_rule);
     tcase_add_test(tests, drives_with_points_of_their_own_have_a_table);
+    tcase_add_test(tests,
+                   curves_have_lines_of_hosts_and_drives_and_of_each_other);
     tcase_add_test(tests, many_runs_stay_below_five_megabytes);
     tcase_add_test(tests, two_hundred_runs_of_240_drives);
     tcase_add_test(tests, charts_take_what_is_not_there);
