@@ -387,25 +387,26 @@ static void number_parts(struct expansion *expansion, struct base *base)
 }
 
 /* What one agent takes in a phase is limited. */
-static void check_host_cells(struct expansion *expansion, struct base *base)
+static int check_host_cells(struct expansion *expansion, struct base *base)
 {
     const struct plan *plan = expansion->plan;
+    uint32_t *counts;
 
     if (base->cell_count <= HOST_CELLS_MAX)
-        return;
-    for (uint32_t host = 0; host < plan->host_count; host++) {
-        uint32_t count = 0;
+        return 0;
+    counts = ARENA_ARRAY(plan->arena, plan->host_count, uint32_t);
+    if (counts == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < base->cell_count; i++) {
+        uint32_t target = base->targets[base->cells[i].target].target;
+        uint32_t host = plan->targets[target].host;
 
-        for (uint32_t i = 0; i < base->cell_count; i++) {
-            uint32_t target = base->targets[base->cells[i].target].target;
-
-            count += plan->targets[target].host == host;
-        }
-        if (count > HOST_CELLS_MAX)
+        if (++counts[host] == HOST_CELLS_MAX + 1)
             fail(expansion, base, &base->rd->place,
                  "more than %u workloads x drives on host %s", HOST_CELLS_MAX,
                  plan->hosts[host].label);
     }
+    return 0;
 }
 
 int base_build(struct expansion *expansion, struct base *base)
@@ -433,6 +434,5 @@ int base_build(struct expansion *expansion, struct base *base)
     if (err < 0 || base->failed)
         return err;
     number_parts(expansion, base);
-    check_host_cells(expansion, base);
-    return 0;
+    return check_host_cells(expansion, base);
 }

@@ -34,6 +34,8 @@ struct selection {
     struct member *members;
     uint32_t member_count;
     uint32_t member_capacity;
+    uint32_t *slots; /* index of members by identity: number + 1, or 0 */
+    uint32_t slot_count;
     struct definition_sd *sds; /* of all families, and of the others */
     uint32_t sd_count;
     uint32_t sd_capacity;
@@ -212,14 +214,82 @@ static int report_count(struct selection *selection, uint32_t hd,
 
 /* ---- the drives of one host ---- */
 
-static struct member *find_member(struct selection *selection,
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(1099511628211);
+    return (hash ^ 0xffu) * UINT64_C(1099511628211);
+}
+
+/* The same for drives that is_same_drive(); the size need not count. */
+static uint32_t hash_drive(const struct plan_drive *drive)
+{
+    uint64_t hash = hash_text(UINT64_C(14695981039346656037), drive->wwn);
+
+    if (drive->wwn[0] == '\0')
+        hash = hash_text(hash_text(hash, drive->serial), drive->model);
+    return (uint32_t)(hash >> 32);
+}
+
+/* Where the drive is in the index, or would be. */
+static uint32_t *find_slot(const struct selection *selection,
+                           const struct plan_drive *drive)
+{
+    uint32_t at = hash_drive(drive);
+
+    for (;; at++) {
+        uint32_t *slot = &selection->slots[at & (selection->slot_count - 1)];
+
+        if (*slot == 0 ||
+            is_same_drive(selection->members[*slot - 1].drive, drive))
+            return slot;
+    }
+}
+
+/* Drives that do not say who they are, are in no index. */
+static bool has_identity(const struct plan_drive *drive)
+{
+    return drive->wwn[0] != '\0' || drive->serial[0] != '\0';
+}
+
+static void index_add(struct selection *selection, const struct member *member)
+{
+    uint32_t *slot;
+
+    if (!has_identity(member->drive))
+        return;
+    slot = find_slot(selection, member->drive);
+    if (*slot == 0)
+        *slot = (uint32_t)(member - selection->members) + 1;
+}
+
+/* Room for `more` members; half of the slots stay empty. */
+static int index_grow(struct selection *selection, uint32_t more)
+{
+    uint32_t wanted = 2 * (selection->member_count + more);
+    uint32_t count = 64;
+
+    if (wanted <= selection->slot_count)
+        return 0;
+    while (count < wanted)
+        count *= 2;
+    selection->slots =
+        ARENA_ARRAY(selection->hosts->plan->arena, count, uint32_t);
+    if (selection->slots == NULL)
+        return -ENOMEM;
+    selection->slot_count = count;
+    for (uint32_t i = 0; i < selection->member_count; i++)
+        index_add(selection, &selection->members[i]);
+    return 0;
+}
+
+/* The member that is this drive; NULL: there is none. */
+static struct member *find_member(const struct selection *selection,
                                   const struct plan_drive *drive)
 {
-    for (uint32_t i = 0; i < selection->member_count; i++)
-        if (selection->members[i].drive != NULL &&
-            is_same_drive(selection->members[i].drive, drive))
-            return &selection->members[i];
-    return NULL;
+    uint32_t slot = has_identity(drive) ? *find_slot(selection, drive) : 0;
+
+    return slot > 0 ? &selection->members[slot - 1] : NULL;
 }
 
 /* A new member; `drive` NULL: it is not known yet. */
@@ -276,6 +346,7 @@ static int select_of_agent(struct selection *selection, uint32_t hd,
     if (count == 0 || (select->count > 0 && count != select->count))
         return report_count(selection, hd, agent, count);
     qsort(taken, count, sizeof(*taken), by_identity);
+    err = index_grow(selection, count);
     for (uint32_t i = 0; i < count && err == 0; i++) {
         struct member *member = find_member(selection, taken[i]);
 
@@ -284,6 +355,8 @@ static int select_of_agent(struct selection *selection, uint32_t hd,
             member = add_member(selection, taken[i]);
         err = member == NULL ? -ENOMEM
                              : add_path(selection, member, hd, taken[i]->path);
+        if (err == 0)
+            index_add(selection, member);
     }
     return err;
 }
@@ -337,21 +410,20 @@ static bool is_alias(bool *seen, uint32_t host)
 static int select_members(struct selection *selection)
 {
     struct hosts *hosts = selection->hosts;
-    const struct definition_names *names = &selection->sd->paths[0].hosts;
+    uint32_t count;
+    const uint32_t *found =
+        hosts_find(hosts, &selection->sd->paths[0].hosts, &count);
     bool *seen = ARENA_ARRAY(hosts->plan->arena, hosts_defined(hosts), bool);
     int result = 0;
 
     if (seen == NULL)
         return -ENOMEM;
-    for (uint32_t hd = 0; hd < hosts_defined(hosts); hd++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t host;
-        int err;
+        int err = hosts_use(hosts, found[i], &host);
 
-        if (!hosts_selected(hosts, hd, names))
-            continue;
-        err = hosts_use(hosts, hd, &host);
         if (err == 0 && !is_alias(seen, host))
-            err = select_of_host(selection, hd, host);
+            err = select_of_host(selection, found[i], host);
         if (err == -ENOMEM)
             return err;
         if (err < 0)
@@ -427,6 +499,7 @@ static int select_sd(struct selection *selection,
 
     selection->sd = sd;
     selection->member_count = 0;
+    selection->slot_count = 0;
     err = select_members(selection);
     tell_later(selection);
     tell_shared(selection);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -41,13 +42,70 @@ bool hosts_selected(const struct hosts *hosts, uint32_t hd,
     return names->count == 0;
 }
 
+static int by_label(const void *a, const void *b, void *hosts)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int order = strcmp(hosts_label(hosts, x), hosts_label(hosts, y));
+
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
 int hosts_init(struct hosts *hosts)
 {
     struct arena *arena = hosts->plan->arena;
+    uint32_t count = hosts_defined(hosts);
 
-    hosts->index = ARENA_ARRAY(arena, hosts_defined(hosts), uint32_t);
-    hosts->failed = ARENA_ARRAY(arena, hosts_defined(hosts), bool);
-    return hosts->index != NULL && hosts->failed != NULL ? 0 : -ENOMEM;
+    hosts->index = ARENA_ARRAY(arena, count, uint32_t);
+    hosts->failed = ARENA_ARRAY(arena, count, bool);
+    hosts->order = ARENA_ARRAY(arena, count, uint32_t);
+    hosts->found = ARENA_ARRAY(arena, count, uint32_t);
+    if (hosts->index == NULL || hosts->failed == NULL || hosts->order == NULL ||
+        hosts->found == NULL)
+        return -ENOMEM;
+    for (uint32_t hd = 0; hd < count; hd++)
+        hosts->order[hd] = hd;
+    qsort_r(hosts->order, count, sizeof(*hosts->order), by_label, hosts);
+    return 0;
+}
+
+/* The one host of that label; false: there is none. */
+static bool find_label(const struct hosts *hosts, const char *label,
+                       uint32_t *ret_hd)
+{
+    uint32_t low = 0, high = hosts_defined(hosts);
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = strcmp(hosts_label(hosts, hosts->order[middle]), label);
+
+        if (order == 0) {
+            *ret_hd = hosts->order[middle];
+            return true;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+const uint32_t *hosts_find(struct hosts *hosts,
+                           const struct definition_names *names,
+                           uint32_t *ret_count)
+{
+    bool is_one =
+        names->count == 1 && strchr(names->items[0].text, '*') == NULL;
+    uint32_t count = 0;
+
+    /* One name is the usual, and may come for each of many sds. */
+    if (is_one)
+        count = find_label(hosts, names->items[0].text, &hosts->found[0]);
+    for (uint32_t hd = 0; hd < hosts_defined(hosts) && !is_one; hd++)
+        if (hosts_selected(hosts, hd, names))
+            hosts->found[count++] = hd;
+    *ret_count = count;
+    return hosts->found;
 }
 
 /* ---- matching ---- */

@@ -29,6 +29,8 @@ struct hosts {
     struct language_report *report;
     uint32_t *index; /* by hd: its plan host + 1; 0: not used yet */
     bool *failed;    /* by hd: no agent, and said so */
+    uint32_t *order; /* all hd, by their labels */
+    uint32_t *found; /* of hosts_find() */
     uint32_t capacity;
 };
 
@@ -44,6 +46,12 @@ int hosts_use(struct hosts *hosts, uint32_t hd, uint32_t *ret_host) MUST_CHECK;
 /* Hosts of the file, the implied localhost included. */
 uint32_t hosts_defined(const struct hosts *hosts);
 const char *hosts_label(const struct hosts *hosts, uint32_t hd);
+
+/* The hosts that `names` mean (none: all), in the order of the file; good until
+ * the next call. */
+const uint32_t *hosts_find(struct hosts *hosts,
+                           const struct definition_names *names,
+                           uint32_t *ret_count);
 
 /* Whether one of `names` means the host; none means all. */
 bool hosts_selected(const struct hosts *hosts, uint32_t hd,

@@ -4,6 +4,7 @@
 #include "controller/plan/plan_text.h"
 #include "controller/plan/internal.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,15 @@ struct table {
     bool right[COLUMNS_MAX]; /* numbers */
 };
 
-typedef void (*fill_row)(const struct plan *plan, uint32_t row,
+/* A plan, and what its hosts have to do, added up once. */
+struct sheet {
+    const struct plan *plan;
+    uint32_t *drives;  /* by host */
+    uint32_t *threads; /* by host: most of any run */
+    uint32_t *now;     /* by host: of the run that is added up */
+};
+
+typedef void (*fill_row)(const struct sheet *sheet, uint32_t row,
                          char cells[COLUMNS_MAX][160]);
 
 static void measure_row(struct table *table, char cells[COLUMNS_MAX][160])
@@ -102,7 +111,7 @@ static void write_row(const struct table *table, char cells[COLUMNS_MAX][160])
     fputc('\n', table->out);
 }
 
-static void write_table(struct table *table, const struct plan *plan,
+static void write_table(struct table *table, const struct sheet *sheet,
                         const char *const *heads, uint32_t rows, fill_row fill)
 {
     char cells[COLUMNS_MAX][160];
@@ -111,14 +120,14 @@ static void write_table(struct table *table, const struct plan *plan,
         (void)snprintf(cells[c], sizeof(cells[c]), "%s", heads[c]);
     measure_row(table, cells);
     for (uint32_t i = 0; i < rows; i++) {
-        fill(plan, i, cells);
+        fill(sheet, i, cells);
         measure_row(table, cells);
     }
     for (uint32_t c = 0; c < table->columns; c++)
         (void)snprintf(cells[c], sizeof(cells[c]), "%s", heads[c]);
     write_row(table, cells);
     for (uint32_t i = 0; i < rows; i++) {
-        fill(plan, i, cells);
+        fill(sheet, i, cells);
         write_row(table, cells);
     }
 }
@@ -136,10 +145,10 @@ static void format_seconds(char *cell, uint64_t ns)
         (void)snprintf(cell, 160, "%.3f", (double)ns / 1e9);
 }
 
-static void fill_run(const struct plan *plan, uint32_t row,
+static void fill_run(const struct sheet *sheet, uint32_t row,
                      char cells[COLUMNS_MAX][160])
 {
-    const struct plan_run *run = &plan->runs[row];
+    const struct plan_run *run = &sheet->plan->runs[row];
 
     (void)snprintf(cells[0], 160, "%u", row + 1);
     (void)snprintf(cells[1], 160, "%s", run->name);
@@ -157,38 +166,46 @@ static void fill_run(const struct plan *plan, uint32_t row,
     }
 }
 
-/* What one host has to do, over all runs. */
-static uint32_t host_threads(const struct plan *plan, uint32_t host)
+static void add_run_threads(struct sheet *sheet, const struct plan_run *run)
 {
-    uint32_t most = 0;
+    const struct plan *plan = sheet->plan;
 
-    for (uint32_t i = 0; i < plan->run_count; i++) {
-        const struct plan_run *run = &plan->runs[i];
-        uint32_t sum = 0;
+    memset(sheet->now, 0, plan->host_count * sizeof(*sheet->now));
+    for (uint32_t i = 0; i < run->target_count; i++) {
+        uint32_t host = plan->targets[run->targets[i].target].host;
 
-        if (i > 0 && run->targets == plan->runs[i - 1].targets)
-            continue;
-        for (uint32_t k = 0; k < run->target_count; k++)
-            if (plan->targets[run->targets[k].target].host == host)
-                sum += run->targets[k].threads;
-        if (sum > most)
-            most = sum;
+        sheet->now[host] += run->targets[i].threads;
+        if (sheet->now[host] > sheet->threads[host])
+            sheet->threads[host] = sheet->now[host];
     }
-    return most;
 }
 
-static void fill_host(const struct plan *plan, uint32_t row,
+/* What the hosts have to do, over all runs. */
+static int sheet_init(struct sheet *sheet, const struct plan *plan)
+{
+    sheet->plan = plan;
+    sheet->drives = calloc(plan->host_count + 1u, 3 * sizeof(uint32_t));
+    if (sheet->drives == NULL)
+        return -ENOMEM;
+    sheet->threads = sheet->drives + plan->host_count;
+    sheet->now = sheet->threads + plan->host_count;
+    for (uint32_t i = 0; i < plan->target_count; i++)
+        sheet->drives[plan->targets[i].host]++;
+    for (uint32_t i = 0; i < plan->run_count; i++)
+        if (i == 0 || plan->runs[i].targets != plan->runs[i - 1].targets)
+            add_run_threads(sheet, &plan->runs[i]);
+    return 0;
+}
+
+static void fill_host(const struct sheet *sheet, uint32_t row,
                       char cells[COLUMNS_MAX][160])
 {
-    const struct plan_host *host = &plan->hosts[row];
-    uint32_t drives = 0;
+    const struct plan_host *host = &sheet->plan->hosts[row];
 
-    for (uint32_t i = 0; i < plan->target_count; i++)
-        drives += plan->targets[i].host == row;
     (void)snprintf(cells[0], 160, "%s", host->label);
     (void)snprintf(cells[1], 160, "%s", host->system);
-    (void)snprintf(cells[2], 160, "%u", drives);
-    (void)snprintf(cells[3], 160, "%u", host_threads(plan, row));
+    (void)snprintf(cells[2], 160, "%u", sheet->drives[row]);
+    (void)snprintf(cells[3], 160, "%u", sheet->threads[row]);
     or_dash(cells[4], host->aliases);
 }
 
@@ -204,9 +221,10 @@ static void format_flags(char *cell, uint32_t flags)
         cell[strlen(cell) - 1] = '\0';
 }
 
-static void fill_target(const struct plan *plan, uint32_t row,
+static void fill_target(const struct sheet *sheet, uint32_t row,
                         char cells[COLUMNS_MAX][160])
 {
+    const struct plan *plan = sheet->plan;
     const struct plan_target *target = &plan->targets[row];
     char size[32] = "-";
 
@@ -386,17 +404,25 @@ char *plan_text_table(const struct plan *plan)
     struct table runs = {.out = out, .columns = ARRAY_LENGTH(run_heads)};
     struct table hosts = {.out = out, .columns = ARRAY_LENGTH(host_heads)};
     struct table targets = {.out = out, .columns = ARRAY_LENGTH(target_heads)};
+    struct sheet sheet;
 
     if (out == NULL)
         return NULL;
+    if (sheet_init(&sheet, plan) < 0) {
+        (void)fclose(out);
+        free(text);
+        return NULL;
+    }
     for (uint32_t c = 0; c < runs.columns; c++)
         runs.right[c] = c != 1;
     hosts.right[2] = hosts.right[3] = targets.right[2] = true;
-    write_table(&runs, plan, run_heads, plan->run_count, fill_run);
+    write_table(&runs, &sheet, run_heads, plan->run_count, fill_run);
     fputc('\n', out);
-    write_table(&hosts, plan, host_heads, plan->host_count, fill_host);
+    write_table(&hosts, &sheet, host_heads, plan->host_count, fill_host);
     fputc('\n', out);
-    write_table(&targets, plan, target_heads, plan->target_count, fill_target);
+    write_table(&targets, &sheet, target_heads, plan->target_count,
+                fill_target);
+    free(sheet.drives);
     write_regions(out, plan);
     write_total(out, plan);
     write_data(out, plan);

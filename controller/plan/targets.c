@@ -33,15 +33,14 @@ static int add_sites(struct targets *targets, struct sd_sites *sites,
                      const struct definition_path *path, uint32_t *capacity)
 {
     struct hosts *hosts = targets->hosts;
+    uint32_t count;
+    const uint32_t *found = hosts_find(hosts, &path->hosts, &count);
     bool missing = false;
 
-    for (uint32_t hd = 0; hd < hosts_defined(hosts); hd++) {
-        struct sd_site site = {.hd = hd, .path = path};
-        int err;
+    for (uint32_t i = 0; i < count; i++) {
+        struct sd_site site = {.hd = found[i], .path = path};
+        int err = hosts_use(hosts, site.hd, &site.host);
 
-        if (!hosts_selected(hosts, hd, &path->hosts))
-            continue;
-        err = hosts_use(hosts, hd, &site.host);
         if (err == -ENOENT) {
             missing = true;
             continue;
