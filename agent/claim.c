@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "agent/claim_set.h"
+#include "agent/interlock_content.h"
+#include "agent/interlock_left.h"
 
 /* udev holds a shared lock on a drive while it looks at it: moments. */
 #define LOCK_PATIENCE_MS 2000
@@ -151,9 +153,31 @@ static int mark_open(struct claims *claims, struct claim *claim)
     return mark_write(claims->policy->state_directory, claim->fd, &claim->mark);
 }
 
+void claim_begin(struct claims *claims, struct claim *claim)
+{
+    if (claim->kind == INTERLOCK_BLOCK)
+        claim->begun =
+            left_begin(claims->policy, claim->device, &claims->campaign) == 0;
+}
+
+/* A file of others that may be overwritten, if it is still what was told. */
+static bool adopt(int fd, const char *consent, struct mark *ret_mark)
+{
+    char text[TEXT_SIZE];
+    struct stat st;
+
+    if (consent == NULL || fstat(fd, &st) != 0)
+        return false;
+    content_of_file(&st, text);
+    if (strcmp(text, consent) != 0)
+        return false;
+    *ret_mark = (struct mark){.filled_bytes = (uint64_t)st.st_size};
+    return true;
+}
+
 int claim_file(struct claims *claims, const struct pin *pin,
-               struct interlock_facts *facts, struct claim **ret_claim,
-               struct diag *diag)
+               const char *consent, struct interlock_facts *facts,
+               struct claim **ret_claim, struct diag *diag)
 {
     char path[PIN_PATH_SIZE];
     struct file_identity identity;
@@ -173,7 +197,8 @@ int claim_file(struct claims *claims, const struct pin *pin,
         (mark_read(claims->policy->state_directory, fd, &mark) < 0 ||
          file_identify(fd, &identity) < 0 ||
          !mark_fits(&mark, &identity, facts->not_ours,
-                    sizeof(facts->not_ours)))) {
+                    sizeof(facts->not_ours))) &&
+        !adopt(fd, consent, &mark)) {
         facts->ours = false;
         result = -EPERM;
     }
@@ -325,10 +350,20 @@ static void close_file(struct claims *claims, struct claim *claim)
     (void)mark_write(claims->policy->state_directory, claim->fd, &claim->mark);
 }
 
+/* What was written through the cache is counted when it is written back. */
+static void close_device(struct claims *claims, struct claim *claim)
+{
+    if (claim->buffered && fdatasync(claim->fd) != 0)
+        return; /* the record stays open: as after a crash */
+    left_end(claims->policy, claim->device, &claims->campaign);
+}
+
 static void claim_close(struct claims *claims, struct claim *claim)
 {
     if (claim->kind == INTERLOCK_FILE)
         close_file(claims, claim);
+    else if (claim->begun)
+        close_device(claims, claim);
     (void)close(claim->fd);
     if (claim->folder >= 0)
         (void)close(claim->folder);

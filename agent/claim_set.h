@@ -15,7 +15,11 @@ struct claim {
     enum interlock_kind kind; /* BLOCK or FILE */
     uint64_t device;          /* st_rdev; of a file: st_dev */
     uint64_t inode;           /* of a file */
-    int fd; /* BLOCK: O_RDONLY | O_EXCL; FILE: O_RDWR; locked, both */
+    int fd;        /* BLOCK: O_RDONLY | O_EXCL; FILE: O_RDWR; locked, both */
+    bool buffered; /* also written through the cache */
+
+    /* Of block devices. */
+    bool begun; /* written down as ours, see interlock_left.h */
 
     /* Of files. */
     struct mark mark;
@@ -45,10 +49,17 @@ int claim_device(struct claims *claims, struct look *look,
                  const struct pin *pin, struct interlock_facts *facts,
                  struct claim **ret_claim, struct diag *diag) MUST_CHECK;
 
-/* The same for an existing file, opened for writing and locked. */
+/*
+ * The same for an existing file, opened for writing and locked.  One that
+ * Lockstep did not make becomes ours where `consent` is what it is
+ * (content_of_file()); NULL: nobody agreed to that.
+ */
 int claim_file(struct claims *claims, const struct pin *pin,
-               struct interlock_facts *facts, struct claim **ret_claim,
-               struct diag *diag) MUST_CHECK;
+               const char *consent, struct interlock_facts *facts,
+               struct claim **ret_claim, struct diag *diag) MUST_CHECK;
+
+/* All rules allow it to be written: from now on what is on it is ours. */
+void claim_begin(struct claims *claims, struct claim *claim);
 
 /* Makes the missing file of `pin`, empty and marked; takes over pin->fd. */
 int claim_new_file(struct claims *claims, struct pin *pin,

@@ -141,6 +141,7 @@ static int take_inspect(const Lockstep__Inspect *inspect, struct order *order,
 
         to->write = from->write;
         to->create = from->create;
+        to->overwrite = from->overwrite;
         to->size_bytes = from->size_bytes;
         err = take_text("path", from->path, to->path, sizeof(to->path), diag);
         if (err == 0)
@@ -173,6 +174,9 @@ static int take_target(const Lockstep__Target *from, struct job_target *to,
     to->write = from->write;
     to->create = from->create;
     to->overwrite = from->overwrite;
+    if (err == 0)
+        err = take_text("consent", from->consent, to->consent,
+                        sizeof(to->consent), diag);
     to->dedup_unit = from->dedup_unit;
     to->dedup_unique = from->dedup_unique;
     to->dedup_sets = from->dedup_sets;

@@ -399,6 +399,7 @@ struct target_message {
     struct text wwn;
     struct text model;
     struct text refusal;
+    struct text content;
 };
 
 static void target_message(const struct interlock_facts *from,
@@ -419,6 +420,8 @@ static void target_message(const struct interlock_facts *from,
     facts->disk_sequence = from->disk_sequence;
     facts->ours = from->ours;
     facts->refusal = clean(&to->refusal, from->refusal);
+    if (from->content == INTERLOCK_CONTENT_FOUND)
+        facts->content = clean(&to->content, from->content_text);
     /* "Does not tell" is 0 on the wire. */
     facts->free_bytes = from->free_bytes > INT64_MAX ? 0 : from->free_bytes;
 }

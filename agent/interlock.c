@@ -3,11 +3,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,7 +37,9 @@ static void wish_of(const struct job_target *target,
         .size_bytes = target->size_bytes,
         .device_size_bytes = target->device_size_bytes,
         .disk_sequence = target->disk_sequence,
+        .overwrite = target->overwrite,
     };
+    memcpy(ret_wish->consent, target->consent, sizeof(ret_wish->consent));
     memcpy(ret_wish->path, target->path, sizeof(ret_wish->path));
     memcpy(ret_wish->serial, target->serial, sizeof(ret_wish->serial));
     memcpy(ret_wish->wwn, target->wwn, sizeof(ret_wish->wwn));
@@ -92,6 +92,7 @@ static int claim_failed(struct passage *p, int result, struct diag *diag)
 {
     int refused = 0;
 
+    p->wish.final = true; /* it was looked at as well as it can be */
     look_tell_holder(p->look, &p->facts);
     if (result == -EBUSY || (result == -EPERM && !p->facts.ours))
         refused = judge(p, diag);
@@ -106,9 +107,7 @@ static int take_device(struct passage *p, struct diag *diag)
     if (result < 0)
         return claim_failed(p, result, diag);
     p->fresh = true;
-    /* Let the cache not show what was there before; it may not be allowed. */
-    (void)ioctl(p->claim->fd, BLKFLSBUF, 0);
-    p->facts.content = content_probe(p->claim->fd, p->facts.content_text);
+    content_look(p->look, p->claim->fd, &p->claims->campaign, &p->facts);
     return 0;
 }
 
@@ -117,7 +116,9 @@ static int take_file(struct passage *p, struct diag *diag)
     int result =
         p->facts.kind == INTERLOCK_MISSING
             ? claim_new_file(p->claims, &p->pin, &p->facts, &p->claim, diag)
-            : claim_file(p->claims, &p->pin, &p->facts, &p->claim, diag);
+            : claim_file(p->claims, &p->pin,
+                         p->wish.overwrite ? p->wish.consent : NULL, &p->facts,
+                         &p->claim, diag);
     bool direct = (p->wish.open_flags & JOB_OPEN_DIRECT) != 0;
 
     if (result < 0)
@@ -232,6 +233,8 @@ static int pass_through(struct passage *p, bool writes,
     if (result < 0)
         return result;
     result = check_open(p, opened.fd, diag);
+    if (p->claim != NULL && writes && (flags_of(p, writes) & O_DIRECT) == 0)
+        p->claim->buffered = true;
     opened.kind = p->facts.kind;
     opened.written = writes;
     opened.direct = (flags_of(p, writes) & O_DIRECT) != 0;
@@ -283,6 +286,8 @@ static int open_one(struct passage *p, struct opened_target *ret_opened,
         p->wish.final = true;
         result = judge(p, diag);
     }
+    if (result == 0 && p->fresh)
+        claim_begin(p->claims, p->claim);
     if (result == 0)
         result = lengthen(p, diag);
     if (result == 0)

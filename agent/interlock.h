@@ -12,10 +12,18 @@
  * configuration (offer.h); not read-only; not in use: not mounted in any mount
  * namespace that can be seen, no swap, no holder (device mapper, md, bcache),
  * no partition of it in use, not open for writing in another process; the
- * exclusive claim, held for the whole campaign (claim.h); no signature of a
- * file system, partition table, RAID, LVM, LUKS, ... found through that
- * descriptor. The serial, WWN, size and disk sequence that the campaign was
- * planned with must be those of the open descriptor, at every phase.
+ * exclusive claim, held for the whole campaign (claim.h); nothing on it that
+ * somebody may miss, looked for through that descriptor (interlock_content.h):
+ * a signature of a file system, partition table, RAID, LVM, LUKS, ..., or any
+ * data that no campaign of this agent left. The serial, WWN, size and disk
+ * sequence that the campaign was planned with must be those of the open
+ * descriptor, at every phase.
+ *
+ * CONSENT.  What is on a drive may be overwritten where the campaign says
+ * overwrite=yes and brings the operator's consent to lose exactly that: the
+ * text that an inspection told (`content_text`), compared with what is found
+ * when the drive is claimed.  Consent opens no other door: a drive in use, not
+ * offered or held stays closed.  So it is with files that others made.
  *
  * WRITING A FILE needs a file that Lockstep made (interlock_mark.h says how
  * that is known), or one that does not exist yet, in an offered directory; a
@@ -87,6 +95,8 @@ struct interlock_wish {
     char wwn[TEXT_SIZE];
     uint64_t device_size_bytes;
     uint64_t disk_sequence;
+    bool overwrite;          /* what is on it may be lost: overwrite=yes ... */
+    char consent[TEXT_SIZE]; /* ... if it is this, see `content_text` */
     /* The last judgement before a descriptor for writing is opened: what was
        not looked at then counts as refused. */
     bool final;
@@ -102,8 +112,10 @@ enum interlock_claim {
 
 enum interlock_content {
     INTERLOCK_CONTENT_UNKNOWN, /* not looked at, or it could not be read */
-    INTERLOCK_CONTENT_NONE,    /* no signature */
-    INTERLOCK_CONTENT_FOUND,
+    INTERLOCK_CONTENT_NONE,    /* blank, see interlock_content.h */
+    INTERLOCK_CONTENT_LEFT,    /* data that an earlier campaign left, and that
+                                  nobody wrote to since */
+    INTERLOCK_CONTENT_FOUND,   /* somebody may miss it */
     INTERLOCK_CONTENT_CLAIMED, /* claimed since an earlier phase: what is there
                                   now, this campaign wrote */
 };
@@ -135,7 +147,9 @@ struct interlock_facts {
     enum interlock_claim claim;
     char claim_text[TEXT_SIZE]; /* BUSY: who, as far as can be seen */
     enum interlock_content content;
-    char content_text[TEXT_SIZE]; /* "ext4 file system \"data\"", or why not */
+    char content_text[TEXT_SIZE]; /* FOUND: what, as exactly as it can be told:
+                                     "ext4 file system \"data\" (3f1c...)";
+                                     UNKNOWN: why */
     bool ours;                    /* an existing file that Lockstep made */
     char not_ours[TEXT_SIZE];     /* why it is not, when there was a mark */
     bool below_dev;               /* FILE or MISSING: it lies below /dev */

@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "agent/interlock_content.h"
 #include "agent/interlock_mark.h"
 #include "agent/inventory_drive.h"
 #include "agent/inventory_sysfs.h"
@@ -241,6 +242,10 @@ void facts_refresh_file(const struct look *look, int fd, bool direct,
     gather_file_system(fd, facts);
     gather_file_offer(look, facts);
     gather_mark(look, fd, facts);
+    if (!facts->ours) {
+        facts->content = INTERLOCK_CONTENT_FOUND;
+        content_of_file(&st, facts->content_text);
+    }
     if (look->usage != NULL)
         facts->used_by_count = usage_list_file(
             look->usage, facts->device, facts->used_by, INVENTORY_USES_MAX);

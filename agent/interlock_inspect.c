@@ -45,14 +45,31 @@ static bool is_ours(const struct look *look, const struct pin *pin)
     return found;
 }
 
+/* Beside the campaign that has it: what one could agree to lose. */
+static void peek(const struct pin *pin, struct interlock_facts *facts)
+{
+    char path[PIN_PATH_SIZE];
+    int fd;
+
+    fd_path(pin->fd, path);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    content_peek(fd, facts);
+    (void)close(fd);
+}
+
 /* Could it be claimed, and what is on it?  Held for this moment only. */
 static void try_device(struct look *look, const struct pin *pin,
+                       const struct interlock_wish *wish,
                        struct interlock_facts *facts)
 {
     int fd;
 
     if (is_ours(look, pin)) {
         facts->claim = INTERLOCK_CLAIM_OURS;
+        if (wish->overwrite)
+            peek(pin, facts);
         return;
     }
     fd = look_open_exclusively(look, pin);
@@ -66,7 +83,7 @@ static void try_device(struct look *look, const struct pin *pin,
         return;
     }
     facts->claim = INTERLOCK_CLAIM_HELD;
-    facts->content = content_probe(fd, facts->content_text);
+    content_look(look, fd, NULL, facts);
     (void)close(fd);
 }
 
@@ -110,7 +127,7 @@ static void inspect_one(struct look *look, const struct interlock_wish *wish,
 
     if (verdict == INTERLOCK_ALLOWED && interlock_writes(facts, wish)) {
         if (facts->kind == INTERLOCK_BLOCK)
-            try_device(look, &pin, facts);
+            try_device(look, &pin, wish, facts);
         else if (facts->kind == INTERLOCK_FILE)
             try_file(look, &pin, facts);
         (void)interlock_judge(facts, wish, facts->refusal);

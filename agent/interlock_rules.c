@@ -263,6 +263,33 @@ static void say_in_use(const struct situation *s, char *reason)
                    ".  Only what nothing else uses is written");
 }
 
+/* The operator agreed to lose exactly that. */
+static bool is_agreed(const struct situation *s)
+{
+    return s->wish->overwrite &&
+           (!s->wish->final ||
+            strcmp(s->wish->consent, s->facts->content_text) == 0);
+}
+
+/* Why consent there is does not do. */
+static void say_not_agreed(const struct situation *s, char *reason)
+{
+    const struct interlock_wish *w = s->wish;
+    const struct interlock_facts *f = s->facts;
+
+    if (w->consent[0] == '\0')
+        (void)snprintf(reason, REASON_SIZE,
+                       "'%.350s' is not empty (%.250s), and nobody agreed to "
+                       "lose that; submit the campaign again",
+                       w->path, f->content_text);
+    else
+        (void)snprintf(reason, REASON_SIZE,
+                       "what is on '%.250s' is not what was agreed to be "
+                       "lost: that was %.250s, now it is %.250s; submit the "
+                       "campaign again",
+                       w->path, w->consent, f->content_text);
+}
+
 static bool below_dev(const struct situation *s)
 {
     return s->writes && s->facts->kind == INTERLOCK_FILE && s->facts->below_dev;
@@ -278,16 +305,22 @@ static void say_below_dev(const struct situation *s, char *reason)
 
 static bool not_ours(const struct situation *s)
 {
-    return s->writes && s->facts->kind == INTERLOCK_FILE && !s->facts->ours;
+    return s->writes && s->facts->kind == INTERLOCK_FILE && !s->facts->ours &&
+           !is_agreed(s);
 }
 
 static void say_not_ours(const struct situation *s, char *reason)
 {
     const struct interlock_facts *f = s->facts;
 
+    if (s->wish->overwrite) {
+        say_not_agreed(s, reason);
+        return;
+    }
     (void)snprintf(reason, REASON_SIZE,
                    "'%.500s' exists and %.250s, so it is not written%s; choose "
-                   "another name, or delete it first",
+                   "another name, delete it first, or give its sd "
+                   "overwrite=yes",
                    s->wish->path,
                    f->not_ours[0] != '\0' ? f->not_ours
                                           : "was not made by Lockstep",
@@ -368,7 +401,7 @@ static bool has_content(const struct situation *s)
         return false;
     if (f->content == INTERLOCK_CONTENT_UNKNOWN)
         return s->wish->final || f->content_text[0] != '\0';
-    return f->content == INTERLOCK_CONTENT_FOUND;
+    return f->content == INTERLOCK_CONTENT_FOUND && !is_agreed(s);
 }
 
 static void say_has_content(const struct situation *s, char *reason)
@@ -381,12 +414,14 @@ static void say_has_content(const struct situation *s, char *reason)
                        "unknown content is not written",
                        s->wish->path, f->content_text[0] != '\0' ? ": " : "",
                        f->content_text);
+    else if (s->wish->overwrite)
+        say_not_agreed(s, reason);
     else
         (void)snprintf(reason, REASON_SIZE,
-                       "'%.400s' is not empty: it has %.250s.  Lockstep does "
-                       "not overwrite that; if nobody needs it, erase it on "
-                       "the host with 'wipefs -a %.150s'",
-                       s->wish->path, f->content_text, f->device);
+                       "'%.500s' is not empty: it has %.250s.  That is "
+                       "overwritten only where its sd says overwrite=yes and "
+                       "the operator confirms it",
+                       s->wish->path, f->content_text);
 }
 
 static const struct {

@@ -73,7 +73,8 @@ struct job_target {
     uint32_t threads;
     bool write;
     bool create;
-    bool overwrite;         /* named by the campaign: what is on it may go */
+    bool overwrite;          /* named by the campaign: what is on it may go, */
+    char consent[TEXT_SIZE]; /* if it is this, see interlock.h */
     uint32_t dedup_unit;    /* bytes that are a duplicate or not; 0: none are */
     double dedup_unique;    /* share of those that are not */
     uint64_t dedup_sets;    /* how many different duplicates there are */

@@ -40,7 +40,7 @@ MAY_USE = {
               r"|controller/shell/(client|run|main)\w*)\.[ch]",
     r"liburing\.h": r"agent/engine_\w+\.[ch]",
     r"sqlite3\.h": r"controller/results/\w+\.[ch]",
-    r"openssl/.*": r"common/(tls|keys)\w*\.[ch]",
+    r"openssl/.*": r"common/(tls|keys|digest)\w*\.[ch]",
     r"(microhttpd|gnutls/.*)\.h": r"controller/http/\w+\.[ch]",
     r"ini\.h": r"common/config\w*\.[ch]",
 }

@@ -223,6 +223,15 @@ static int say_prepare(struct campaign *campaign, uint32_t phase, uint32_t host)
 /* What we cannot order, the agent has not got: as if it had refused. */
 static void prepare(struct campaign *campaign, uint32_t phase, uint32_t host)
 {
+    char use[REASON_SIZE];
+    const char *used = campaign_used_elsewhere(campaign, phase, host, use);
+
+    if (used != NULL) {
+        conductor_refused(campaign->conductor, fleet_now_ns(campaign->fleet),
+                          host, phase, used, use);
+        return;
+    }
+
     int err = say_prepare(campaign, phase, host);
     const char *reason = err == -EMSGSIZE
                              ? "the phase has more targets and workloads than "

@@ -75,7 +75,8 @@ struct campaign {
     uint64_t inspect_due_ns;
     bool *included; /* [given.file_count]: read only by an include= */
     enum wire_plan_form
-        show; /* not NONE: the plan is the answer, that is all */
+        show;        /* not NONE: the plan is the answer, that is all */
+    const char *yes; /* hash of what may be destroyed, see consent.h; "" */
     struct definitions *definitions; /* until hosts are matched */
 
     /* While running. */
@@ -177,6 +178,13 @@ const struct conduct_options *campaign_options(const struct campaign *campaign,
 /* campaign_asks.c: what iorate=find looks at; 0: nothing was measured. */
 double campaign_response_ns(const struct campaign *campaign, uint32_t phase,
                             const struct results_total *total);
+
+/* campaign_asks.c: the sd of a target that the phase writes on this host and
+ * that is in use on another one, with who uses it in `reason` (REASON_SIZE);
+ * NULL: there is none. */
+const char *campaign_used_elsewhere(const struct campaign *campaign,
+                                    uint32_t phase, uint32_t host,
+                                    char *reason);
 
 /* Says its last word to the store and to whoever watches. */
 void campaign_end(struct campaign *campaign, enum verdict verdict,

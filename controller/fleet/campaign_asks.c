@@ -5,6 +5,7 @@
  */
 #include "common/arena.h"
 #include "common/histogram.h"
+#include "controller/fleet/shared.h"
 #include "controller/fleet/state.h"
 
 #include <errno.h>
@@ -125,4 +126,22 @@ double campaign_response_ns(const struct campaign *campaign, uint32_t phase,
     if (total->response == NULL || run->rate.kind != PLAN_RATE_FIND)
         return 0;
     return (double)histogram_quantile_raw(total->response, run->find_quantile);
+}
+
+const char *campaign_used_elsewhere(const struct campaign *campaign,
+                                    uint32_t phase, uint32_t host, char *reason)
+{
+    const struct plan *plan = campaign->plan;
+    const struct plan_run *run = &plan->runs[phase];
+
+    for (uint32_t i = 0; i < run->target_count; i++) {
+        const struct plan_target *target =
+            &plan->targets[run->targets[i].target];
+
+        if (target->host == host && run->targets[i].write &&
+            shared_use(campaign->fleet->registry, campaign->hosts[host].host,
+                       &target->facts, reason))
+            return target->sd;
+    }
+    return NULL;
 }

@@ -178,6 +178,7 @@ static void decode_target(struct check *c, const Lockstep__TargetFacts *from,
     to->refusal = check_text(c, "refusal", from->refusal, REASON_SIZE - 1);
     to->free_bytes =
         check_range(c, "free_bytes", from->free_bytes, 0, CHECK_COUNT_MAX);
+    to->content = check_text(c, "content", from->content, max);
 }
 
 static void decode_inspected(struct check *c, const Lockstep__Inspected *from,

@@ -154,6 +154,8 @@ static Lockstep__Target *put_target(struct arena *arena,
     to->write = part->write;
     to->create = run->kind == PLAN_RUN_FILL;
     to->overwrite = from->overwrite;
+    if (from->overwrite)
+        to->consent = text(from->facts.content);
     if (from->dedup_contents > 0) {
         to->dedup_unit = from->dedup_unit;
         to->dedup_unique = from->dedup_unique;

@@ -65,6 +65,7 @@ static void decode_submit(struct check *c, const Lockstep__Submit *from,
     else
         check_fail(c, "form %d of a plan is not known here", (int)from->plan);
     to->name = check_text(c, "name", from->name, TEXT_SIZE - 1);
+    to->yes = check_text(c, "yes", from->yes, NAME_SIZE - 1);
 }
 
 static const enum wire_request_kind query_kinds[] = {

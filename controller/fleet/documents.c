@@ -4,6 +4,7 @@
 #include "controller/conduct/offset.h"
 #include "controller/fleet/agent_session.h"
 #include "controller/fleet/campaign.h"
+#include "controller/fleet/consent.h"
 #include "controller/fleet/registry.h"
 #include "controller/fleet/shell_session.h"
 #include "controller/plan/plan_json.h"
@@ -387,6 +388,48 @@ char *document_plan(const struct plan *plan, enum wire_plan_form form,
         text = NULL;
     }
     return text;
+}
+
+static void put_items(struct object *document, json_t *drives,
+                      const struct consent *consent)
+{
+    for (uint32_t i = 0; i < consent->count; i++) {
+        const struct consent_item *item = &consent->items[i];
+        struct object drive = object_new();
+
+        put_text(&drive, "host", item->host);
+        put_text(&drive, "sd", item->sd);
+        put_text(&drive, "path", item->path);
+        put_text(&drive, "id", item->id);
+        put_number(&drive, "size_bytes", item->size_bytes);
+        put_text(&drive, "model", item->model);
+        put_text(&drive, "content", item->content);
+        append(document, drives, &drive);
+    }
+}
+
+char *document_consent(const struct campaign *campaign,
+                       const struct consent *consent)
+{
+    struct object document = object_new();
+    struct object list = object_new();
+    json_t *drives = json_array();
+    char error[REASON_SIZE];
+
+    (void)snprintf(
+        error, sizeof(error),
+        "%sthis campaign destroys what is on %u drive%s: confirm the list with "
+        "--yes %s",
+        campaign->yes[0] != '\0' ? "what --yes agreed to is not what is there: "
+                                 : "",
+        consent->count, consent->count == 1 ? "" : "s", consent->hash);
+    put_items(&document, drives, consent);
+    put_text(&list, "hash", consent->hash);
+    put(&list, "drives", drives);
+    document.failed |= list.failed;
+    put_text(&document, "error", error);
+    put(&document, "consent", list.json);
+    return text_of(&document);
 }
 
 char *document_error(const char *error)

@@ -15,6 +15,7 @@
 #include "controller/fleet/wire.h"
 
 struct campaign;
+struct consent;
 struct host;
 struct language_report;
 struct plan;
@@ -43,6 +44,11 @@ char *document_report(const struct language_report *report);
  * would be longer than a shell takes. */
 char *document_plan(const struct plan *plan, enum wire_plan_form form,
                     const struct language_report *report);
+
+/* {"error": ..., "consent": {"hash", "drives": [{"host", "sd", "path", "id",
+ * "size_bytes", "model", "content"}]}}: what would be destroyed. */
+char *document_consent(const struct campaign *campaign,
+                       const struct consent *consent);
 
 /* {"error": ...} */
 char *document_error(const char *error);

@@ -1,7 +1,11 @@
 /*
  * What the agents tell about the targets of a campaign, before it is placed.
  */
+#include "common/log.h"
 #include "controller/fleet/agent_session.h"
+#include "controller/fleet/consent.h"
+#include "controller/fleet/documents.h"
+#include "controller/fleet/shared.h"
 #include "controller/fleet/state.h"
 
 #include <errno.h>
@@ -75,18 +79,66 @@ static bool all_inspected(const struct campaign *campaign)
     return true;
 }
 
+/* One drive seen from several hosts is in use on all if it is on one. */
+static void check_uses(struct campaign *campaign)
+{
+    const struct plan *plan = campaign->plan;
+    char reason[REASON_SIZE];
+
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        const struct plan_target *target = &plan->targets[i];
+        const struct host *host = campaign->hosts[target->host].host;
+
+        if (target->written &&
+            shared_use(campaign->fleet->registry, host, &target->facts, reason))
+            language_report_add(&campaign->report, LANGUAGE_ERROR,
+                                &target->place, NULL,
+                                "sd=%s on host %s: %s: %s", target->sd,
+                                host->name, target->path, reason);
+    }
+}
+
+/* What will be destroyed is what the operator has seen, or nothing begins. */
+static void submit_ask(struct campaign *campaign)
+{
+    struct consent consent;
+
+    if (consent_of(campaign, &consent) != 0) {
+        submit_refuse(campaign, "the controller is out of memory");
+    } else if (consent.count == 0 || strcmp(consent.hash, campaign->yes) == 0) {
+        if (consent.count > 0)
+            log_notice(NULL,
+                       "'%s': %s agreed to lose what is on %u drives (%s)",
+                       campaign->given.name, campaign->given.who, consent.count,
+                       consent.hash);
+        submit_accept(campaign);
+    } else {
+        log_notice(NULL,
+                   "submit of '%s' by %s refused: it would destroy what is on "
+                   "%u drives, and was not told --yes %s",
+                   campaign->given.name, campaign->given.who, consent.count,
+                   consent.hash);
+        submit_answer(campaign, STATUS_USAGE,
+                      document_consent(campaign, &consent));
+        campaign_enter(campaign, CAMPAIGN_OVER);
+    }
+    consent_done(&consent);
+}
+
 static void finish(struct campaign *campaign)
 {
     int err = plan_place(campaign->plan, &campaign->report);
 
+    if (err == 0)
+        check_uses(campaign);
     if (err == -ENOMEM)
         submit_refuse(campaign, "the controller is out of memory");
-    else if (err != 0)
+    else if (err != 0 || language_report_failed(&campaign->report))
         submit_refuse_report(campaign, STATUS_FAILED);
     else if (campaign->show != WIRE_PLAN_NONE)
         submit_show(campaign);
     else
-        submit_accept(campaign);
+        submit_ask(campaign);
 }
 
 void submit_inspect(struct campaign *campaign)
@@ -104,7 +156,15 @@ void submit_inspect(struct campaign *campaign)
         finish(campaign);
 }
 
-static struct plan_facts facts_of(const struct wire_target_facts *from)
+/* Of what is not written, nothing is destroyed. */
+static const char *lost_content(const struct plan_target *target,
+                                const struct wire_target_facts *from)
+{
+    return target->written && target->overwrite ? from->content : "";
+}
+
+static struct plan_facts facts_of(const struct plan_target *target,
+                                  const struct wire_target_facts *from)
 {
     bool other = from->kind == WIRE_TARGET_OTHER && from->refusal[0] == '\0';
 
@@ -113,7 +173,9 @@ static struct plan_facts facts_of(const struct wire_target_facts *from)
         .is_block = from->kind == WIRE_TARGET_BLOCK,
         .is_character = from->kind == WIRE_TARGET_CHARACTER,
         .missing = from->kind == WIRE_TARGET_MISSING,
-        .ours = from->ours,
+        /* A file of others that may be overwritten is treated as ours. */
+        .ours = from->ours || lost_content(target, from)[0] != '\0',
+        .content = lost_content(target, from),
         .refusal = other ? "it is neither a drive nor a file" : from->refusal,
         .free_bytes = from->free_bytes,
         .device_number = from->device_number,
@@ -133,7 +195,9 @@ static int take_facts(struct campaign *campaign,
                       const struct wire_inspected *inspected)
 {
     for (uint32_t i = 0; i < host->target_count; i++) {
-        struct plan_facts facts = facts_of(&inspected->targets[i]);
+        const struct plan_target *target =
+            &campaign->plan->targets[host->targets[i]];
+        struct plan_facts facts = facts_of(target, &inspected->targets[i]);
         int err = plan_set_facts(campaign->plan, host->targets[i], &facts);
 
         if (err != 0)

@@ -166,7 +166,8 @@ static int copy_given(struct campaign *campaign,
     given->interval_ns = submit->interval_ns;
     given->warmup_ns = submit->warmup_ns;
     given->warmup_given = submit->warmup_given;
-    if (given->name == NULL || given->who == NULL)
+    campaign->yes = arena_strdup(campaign->arena, submit->yes);
+    if (given->name == NULL || given->who == NULL || campaign->yes == NULL)
         return -ENOMEM;
     if (copy_files(campaign, submit) != 0)
         return -ENOMEM;

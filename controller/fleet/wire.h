@@ -160,6 +160,7 @@ struct wire_target_facts {
     bool ours;
     const char *refusal;
     uint64_t free_bytes;
+    const char *content; /* what writing to it would destroy; "": nothing */
 };
 
 struct wire_inspected {
@@ -261,6 +262,7 @@ struct wire_submit {
     bool warmup_given;
     const char *name;
     enum wire_plan_form plan; /* not NONE: only looked at, not queued */
+    const char *yes; /* hash of what may be destroyed, see consent.h; "" */
 };
 
 enum wire_request_kind {

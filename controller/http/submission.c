@@ -109,6 +109,7 @@ static int take_all(const json_t *json, struct wire_submit *into,
                     struct diag *diag)
 {
     const json_t *name = json_object_get(json, "name");
+    const json_t *yes = json_object_get(json, "yes");
     const json_t *warmup = json_object_get(json, "warmup_s");
     int err;
 
@@ -116,7 +117,8 @@ static int take_all(const json_t *json, struct wire_submit *into,
         return diag_set(diag, -EINVAL, "the submission is no JSON object");
     into->name =
         name == NULL ? "" : take_text(name, TEXT_SIZE - 1, "'name'", diag);
-    if (into->name == NULL)
+    into->yes = yes == NULL ? "" : take_text(yes, NAME_SIZE - 1, "'yes'", diag);
+    if (into->name == NULL || into->yes == NULL)
         return -EINVAL;
     into->warmup_given = warmup != NULL && !json_is_null(warmup);
     err = take_files(json, into, diag);

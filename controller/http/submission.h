@@ -4,7 +4,8 @@
  *
  *   {"files": [{"name": "x.parm", "text": "...", "included": false}],
  *    "variables": ["NAME=VALUE"], "name": "...",
- *    "elapsed_s": 60, "interval_s": 1, "warmup_s": 5}
+ *    "elapsed_s": 60, "interval_s": 1, "warmup_s": 5,
+ *    "yes": the hash of what may be destroyed}
  *
  * Everything but `files` may be left out.  Limits are those of the protocol.
  *

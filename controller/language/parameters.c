@@ -151,7 +151,8 @@ const struct parameter_kind parameter_table[] = {
      "in place of lun=: the drives of each host that are (model=*PM1725*,"
      "size=3.84t,count=24); also serial, wwn, firmware, by_id, name"},
     WHOLE(SD, "overwrite", apply_sd_overwrite,
-          "yes: what is on the drive may be destroyed"),
+          "yes: what is on the drive may be destroyed, where the operator "
+          "confirms it"),
 
     /* wd=: workloads. */
     WHOLE(WD, "sd", apply_wd_sd, "the sds it runs on"),

@@ -40,7 +40,7 @@ int plan_set_facts(struct plan *plan, uint32_t target,
 {
     struct plan_facts copy = *facts;
     const char **texts[] = {&copy.refusal, &copy.device, &copy.serial,
-                            &copy.wwn, &copy.model};
+                            &copy.wwn,     &copy.model,  &copy.content};
 
     for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
         *texts[i] =

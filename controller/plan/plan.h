@@ -141,6 +141,7 @@ struct plan_facts {
     const char *wwn;
     const char *model;
     uint64_t disk_sequence;
+    const char *content; /* what writing to it destroys; "": nothing */
 };
 
 /* Whether the file names a drive, or drive= selects it. */

@@ -134,8 +134,12 @@ int targets_use(struct targets *targets, uint32_t sd, struct sd_site *site,
     target.dedup_unit = definition->dedup.unit;
     target.dedup_sets = definition->dedup.sets;
     target.dedup_sets_is_percent = definition->dedup.sets_is_percent;
-    target.facts = (struct plan_facts){
-        .refusal = "", .device = "", .serial = "", .wwn = "", .model = ""};
+    target.facts = (struct plan_facts){.refusal = "",
+                                       .device = "",
+                                       .serial = "",
+                                       .wwn = "",
+                                       .model = "",
+                                       .content = ""};
     err = plan_copy_place(plan, &site->path->lun.place, &target.place);
     if (err == 0)
         err = plan_grow(plan, &plan->targets, plan->target_count,

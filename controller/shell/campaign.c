@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "controller/shell/consent_ask.h"
 #include "controller/shell/files.h"
 #include "controller/shell/follow.h"
 #include "controller/shell/private.h"
@@ -80,9 +81,9 @@ static enum plan_form plan_form(const struct options *options)
     return options->runs ? PLAN_RUNS : PLAN_TABLE;
 }
 
-int campaign_send(struct client *client, const struct options *options,
-                  const struct parameter_files *files,
-                  struct answer *ret_answer, struct diag *diag)
+static int send_submit(struct client *client, const struct options *options,
+                       const struct parameter_files *files, const char *yes,
+                       struct answer *ret_answer, struct diag *diag)
 {
     struct submit_file list[LANGUAGE_FILES_MAX];
     struct submit submit = {
@@ -96,6 +97,7 @@ int campaign_send(struct client *client, const struct options *options,
         .warmup_given = options->warmup_given,
         .name = options->name != NULL ? options->name : files->first,
         .plan = plan_form(options),
+        .yes = yes,
     };
     uint32_t id = client_next_id(client);
     struct body body;
@@ -114,6 +116,33 @@ int campaign_send(struct client *client, const struct options *options,
     return client_request(client, id, &body, ret_answer, diag);
 }
 
+int campaign_send(struct client *client, const struct options *options,
+                  const struct parameter_files *files,
+                  struct answer *ret_answer, struct diag *diag)
+{
+    return send_submit(client, options, files, options->yes, ret_answer, diag);
+}
+
+/* Once more with the answer of a person who was asked. */
+static int send_and_ask(struct client *client, const struct options *options,
+                        const struct parameter_files *files,
+                        struct answer *ret_answer, struct diag *diag)
+{
+    struct answer first;
+    int r = send_submit(client, options, files, options->yes, &first, diag);
+    const char *hash = r < 0 ? NULL : consent_hash(first.document);
+
+    if (hash == NULL || options->json ||
+        !consent_ask(options, first.document)) {
+        if (r == 0)
+            *ret_answer = first;
+        return r;
+    }
+    r = send_submit(client, options, files, hash, ret_answer, diag);
+    json_decref(first.document);
+    return r;
+}
+
 /*
  * Submits the files.  Returns 0 with the campaign's number in `follow`, else
  * what is printed already has its exit status in `ret_status`.
@@ -123,7 +152,7 @@ static int submit(struct follow *follow, const struct options *options,
 {
     struct answer answer;
     struct diag diag;
-    int r = campaign_send(follow->client, options, files, &answer, &diag);
+    int r = send_and_ask(follow->client, options, files, &answer, &diag);
 
     if (r < 0) {
         *ret_status = output_error(

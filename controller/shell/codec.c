@@ -100,6 +100,7 @@ static int pack_submit(uint32_t id, const struct submit *submit,
     s.warmup_given = submit->warmup_given;
     s.name = text(submit->name);
     s.plan = (Lockstep__PlanForm)submit->plan;
+    s.yes = text(submit->yes);
     request.what_case = LOCKSTEP__REQUEST__WHAT_SUBMIT;
     request.submit = &s;
     return pack_request(&request, id, ret);

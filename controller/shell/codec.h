@@ -43,6 +43,7 @@ struct submit {
     bool warmup_given;
     const char *name;
     enum plan_form plan; /* not PLAN_NONE: nothing is queued */
+    const char *yes;     /* hash of what may be destroyed; NULL: nothing may */
 };
 
 /* The values of QueryKind on the wire. */

@@ -123,6 +123,17 @@ static int take_name(struct options *o, const char *value, struct diag *diag)
     return 0;
 }
 
+static int take_yes(struct options *o, const char *value, struct diag *diag)
+{
+    if (value[0] == '\0' || strlen(value) >= NAME_SIZE)
+        return diag_set(diag, -EINVAL,
+                        "--yes '%s' is no hash; 'lockstep submit' without it "
+                        "tells the one to give",
+                        value);
+    o->yes = value;
+    return 0;
+}
+
 static int take_engine(struct options *o, const char *value, struct diag *diag)
 {
     (void)diag;
@@ -307,6 +318,8 @@ static const struct option_row rows[] = {
      "vdbench's Java machines: no effect"},
     {"--offer", "PATTERN", BIT(COMMAND_RUN) | BIT(COMMAND_CHECK), take_offer,
      "drives that may be written: /dev/nvme*n1, serial=..., model=..."},
+    {"--yes", "HASH", BIT(COMMAND_RUN) | BIT(COMMAND_SUBMIT), take_yes,
+     "what this list of drives holds may be destroyed; see overwrite="},
     {"--wait", NULL, BIT(COMMAND_SUBMIT), take_wait,
      "show the campaign until it ends; Ctrl-C detaches"},
     {"--lines", NULL, BIT(COMMAND_WATCH), take_lines,
@@ -533,6 +546,8 @@ int options_parse(int argc, char **argv, struct options *ret_options,
     int r;
 
     options_init(&o);
+    o.argc = argc;
+    o.argv = argv;
     if (argc < 2)
         return diag_set(diag, -EINVAL,
                         "no command; 'lockstep --help' lists them");

@@ -55,6 +55,7 @@ struct options {
     uint64_t warmup_ns;
     bool warmup_given;
     const char *name;
+    const char *yes;      /* --yes: a hash */
     const char *engine;   /* of run's private agent; for tests */
     const char *loop;     /* -l: as loop= takes it */
     const char *first_rd; /* -r */
@@ -68,6 +69,8 @@ struct options {
     bool wait;
     bool lines;
     bool help;
+    int argc; /* the words as they were given, for what is to be repeated */
+    char **argv;
 };
 
 /* The usual address of a controller on this machine. */

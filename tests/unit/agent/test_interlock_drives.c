@@ -349,11 +349,11 @@ START_TEST(case_F06_a_file_system_is_refused)
     struct interlock_facts facts;
 
     make_ext4(drive.path);
-    must_refuse(drive.path, -EPERM,
-                "it has ext4 file system \"precious\".  Lockstep does not");
+    must_refuse(drive.path, -EPERM, "it has ext4 file system \"precious\" (");
     inspect(drive.path, true, &facts);
     ck_assert_ptr_nonnull(strstr(facts.refusal, "ext4"));
-    ck_assert_str_eq(facts.content_text, "ext4 file system \"precious\"");
+    ck_assert_ptr_nonnull(
+        strstr(facts.content_text, "ext4 file system \"precious\" ("));
     must_open(drive.path, false); /* reading it is fine */
 }
 END_TEST
@@ -612,22 +612,6 @@ START_TEST(case_F06_swap_that_is_off_is_content)
 }
 END_TEST
 
-START_TEST(random_data_is_not_a_signature)
-{
-    uint8_t *bytes = malloc(MIB);
-    int random = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-
-    ck_assert_ptr_nonnull(bytes);
-    for (uint64_t at = 0; at < 32 * MIB; at += MIB) {
-        ck_assert_int_eq(read(random, bytes, MIB), MIB);
-        drive_put(&drive, at, bytes, MIB);
-    }
-    must_open(drive.path, true);
-    (void)close(random);
-    free(bytes);
-}
-END_TEST
-
 /* ---- Other kinds of paths ---- */
 
 START_TEST(only_the_harmless_character_devices)
@@ -881,7 +865,6 @@ int main(void)
     tcase_add_loop_test(tests, case_F06_signatures_are_content, 0,
                         ARRAY_LENGTH(signatures));
     tcase_add_test(tests, case_F06_swap_that_is_off_is_content);
-    tcase_add_test(tests, random_data_is_not_a_signature);
     tcase_add_test(tests, only_the_harmless_character_devices);
     tcase_add_test(tests, a_node_elsewhere_is_the_same_device);
     tcase_add_test(tests, the_root_disk_is_refused);

@@ -325,6 +325,104 @@ static void probe_failed(void)
     wish.final = false;
 }
 
+/* ---- Consent ---- */
+
+static void ask_to_overwrite(void)
+{
+    has_ext4();
+    wish.overwrite = true;
+    wish.final = false;
+}
+
+static void agreed_to_ext4(void)
+{
+    has_ext4();
+    wish.overwrite = true;
+    (void)snprintf(wish.consent, TEXT_SIZE, "ext4 file system");
+}
+
+static void agreed_to_something_else(void)
+{
+    agreed_to_ext4();
+    (void)snprintf(wish.consent, TEXT_SIZE, "xfs file system");
+}
+
+static void agreed_without_overwrite(void)
+{
+    agreed_to_ext4();
+    wish.overwrite = false;
+}
+
+static void nobody_agreed(void)
+{
+    agreed_to_ext4();
+    wish.consent[0] = '\0';
+}
+
+static void agreed_and_unreadable(void)
+{
+    agreed_to_ext4();
+    facts.content = INTERLOCK_CONTENT_UNKNOWN;
+}
+
+static void agreed_and_mounted(void)
+{
+    agreed_to_ext4();
+    mounted();
+}
+
+static void agreed_and_not_offered(void)
+{
+    agreed_to_ext4();
+    facts.offered = false;
+}
+
+static void agreed_and_busy(void)
+{
+    agreed_to_ext4();
+    held_by_another();
+}
+
+static void agreed_and_another_drive(void)
+{
+    agreed_to_ext4();
+    other_wwn();
+}
+
+static void agreed_and_gone_blank(void)
+{
+    agreed_to_ext4();
+    facts.content = INTERLOCK_CONTENT_NONE;
+    facts.content_text[0] = '\0';
+}
+
+static void left_by_a_campaign(void)
+{
+    facts.content = INTERLOCK_CONTENT_LEFT;
+}
+
+static void foreign_file_asked(void)
+{
+    foreign_file();
+    facts.content = INTERLOCK_CONTENT_FOUND;
+    (void)snprintf(facts.content_text, TEXT_SIZE, "a file of others: 9");
+    wish.overwrite = true;
+    wish.final = false;
+}
+
+static void foreign_file_agreed(void)
+{
+    foreign_file_asked();
+    wish.final = true;
+    (void)snprintf(wish.consent, TEXT_SIZE, "a file of others: 9");
+}
+
+static void foreign_file_changed(void)
+{
+    foreign_file_agreed();
+    (void)snprintf(wish.consent, TEXT_SIZE, "a file of others: 8");
+}
+
 static void written_by_this_campaign(void)
 {
     facts.content = INTERLOCK_CONTENT_CLAIMED;
@@ -419,8 +517,32 @@ static const struct {
     {"file not claimed", good_file, never_claimed, INTERLOCK_BUSY, ""},
     {"before the claim", good_drive, not_claimed_yet, INTERLOCK_ALLOWED, ""},
     {"ext4", good_drive, has_ext4, INTERLOCK_HAS_CONTENT,
-     "it has ext4 file system.  Lockstep does not overwrite that; if nobody "
-     "needs it, erase it on the host with 'wipefs -a /dev/nvme3n1'"},
+     "it has ext4 file system.  That is overwritten only where its sd says "
+     "overwrite=yes and the operator confirms it"},
+    {"asked to overwrite", good_drive, ask_to_overwrite, INTERLOCK_ALLOWED, ""},
+    {"agreed", good_drive, agreed_to_ext4, INTERLOCK_ALLOWED, ""},
+    {"agreed to else", good_drive, agreed_to_something_else,
+     INTERLOCK_HAS_CONTENT, "that was xfs file system, now it is ext4 file"},
+    {"agreed, not asked", good_drive, agreed_without_overwrite,
+     INTERLOCK_HAS_CONTENT, "overwrite=yes"},
+    {"nobody agreed", good_drive, nobody_agreed, INTERLOCK_HAS_CONTENT,
+     "nobody agreed to lose that"},
+    {"agreed, unreadable", good_drive, agreed_and_unreadable,
+     INTERLOCK_HAS_CONTENT, "cannot tell what is on"},
+    {"agreed, mounted", good_drive, agreed_and_mounted, INTERLOCK_IN_USE,
+     "is in use"},
+    {"agreed, not offered", good_drive, agreed_and_not_offered,
+     INTERLOCK_NOT_OFFERED, "offer"},
+    {"agreed, busy", good_drive, agreed_and_busy, INTERLOCK_BUSY,
+     "held exclusively"},
+    {"agreed, another", good_drive, agreed_and_another_drive,
+     INTERLOCK_ANOTHER_DRIVE, "its WWN was eui.01 and is eui.02"},
+    {"agreed, blank", good_drive, agreed_and_gone_blank, INTERLOCK_ALLOWED, ""},
+    {"left by us", good_drive, left_by_a_campaign, INTERLOCK_ALLOWED, ""},
+    {"foreign, asked", good_file, foreign_file_asked, INTERLOCK_ALLOWED, ""},
+    {"foreign, agreed", good_file, foreign_file_agreed, INTERLOCK_ALLOWED, ""},
+    {"foreign, changed", good_file, foreign_file_changed, INTERLOCK_NOT_OURS,
+     "that was a file of others: 8, now it is a file of others: 9"},
     {"never probed", good_drive, never_probed, INTERLOCK_HAS_CONTENT,
      "cannot tell what is on"},
     {"probe failed", good_drive, probe_failed, INTERLOCK_HAS_CONTENT,

@@ -43,8 +43,12 @@ struct actor {
     uint32_t renews;
     uint32_t aborts;
     uint32_t releases;
-    bool is_mute;        /* hears, says nothing */
-    const char *refusal; /* of its drives; NULL: none */
+    bool is_mute;            /* hears, says nothing */
+    const char *refusal;     /* of its drives; NULL: none */
+    const char *content;     /* of its drives; NULL: they are blank */
+    const char *wwn;         /* of its drives; NULL: they tell none */
+    const char *used_by;     /* who uses them, in its inventory; NULL: nobody */
+    char consent[TEXT_SIZE]; /* of the last Prepare's first target */
 };
 
 static struct fleet *fleet;
@@ -161,6 +165,27 @@ static inline void actor_enter(uint32_t index, const char *name)
     ACTOR_SAY(actor, INVENTORY, inventory, &inventory);
 }
 
+/* Tells about one drive, in use or not, as after a change. */
+static inline void actor_tell_drive(struct actor *actor)
+{
+    Lockstep__Inventory inventory = LOCKSTEP__INVENTORY__INIT;
+    Lockstep__HostFacts host = LOCKSTEP__HOST_FACTS__INIT;
+    Lockstep__DriveFacts drive = LOCKSTEP__DRIVE_FACTS__INIT;
+    Lockstep__DriveFacts *list[] = {&drive};
+    char *use = (char *)(uintptr_t)actor->used_by;
+
+    drive.name = (char *)(uintptr_t) "sdc";
+    drive.path = (char *)(uintptr_t) "/dev/sdc";
+    drive.wwn = (char *)(uintptr_t)(actor->wwn != NULL ? actor->wwn : "");
+    drive.size_bytes = 1 << 30;
+    drive.used_by = &use;
+    drive.n_used_by = use != NULL;
+    inventory.host = &host;
+    inventory.drives = list;
+    inventory.n_drives = 1;
+    ACTOR_SAY(actor, INVENTORY, inventory, &inventory);
+}
+
 static inline void actor_inspected(struct actor *actor,
                                    const Lockstep__Inspect *inspect)
 {
@@ -180,6 +205,10 @@ static inline void actor_inspected(struct actor *actor,
         facts[i].device_number = i + 1;
         if (actor->refusal != NULL)
             facts[i].refusal = (char *)(uintptr_t)actor->refusal;
+        if (actor->content != NULL)
+            facts[i].content = (char *)(uintptr_t)actor->content;
+        if (actor->wwn != NULL)
+            facts[i].wwn = (char *)(uintptr_t)actor->wwn;
         list[i] = &facts[i];
     }
     inspected.campaign = inspect->campaign;
@@ -205,6 +234,8 @@ static inline void actor_prepare(struct actor *actor,
     actor->acknowledged = 0;
     actor->state = ACTOR_READY;
     actor->prepares++;
+    (void)snprintf(actor->consent, sizeof(actor->consent), "%s",
+                   prepare->phase->targets[0]->consent);
     work = actor_work(actor);
     ready.work = &work;
     ACTOR_SAY(actor, READY, ready, &ready);
@@ -365,7 +396,8 @@ static inline void shell_enter(void)
     world_expect(&shell_connection, LOCKSTEP__FRAME__BODY_WELCOME);
 }
 
-static inline void shell_submit(uint32_t id, const char *text)
+static inline void shell_submit_yes(uint32_t id, const char *text,
+                                    const char *yes)
 {
     Lockstep__Request request = LOCKSTEP__REQUEST__INIT;
     Lockstep__Submit submit = LOCKSTEP__SUBMIT__INIT;
@@ -376,11 +408,17 @@ static inline void shell_submit(uint32_t id, const char *text)
     file.text = (char *)(uintptr_t)text;
     submit.files = files;
     submit.n_files = 1;
+    submit.yes = (char *)(uintptr_t)yes;
     request.id = id;
     request.what_case = LOCKSTEP__REQUEST__WHAT_SUBMIT;
     request.submit = &submit;
     BODY_PACK(REQUEST, request, &request);
     shell_say();
+}
+
+static inline void shell_submit(uint32_t id, const char *text)
+{
+    shell_submit_yes(id, text, "");
 }
 
 static inline void shell_query(uint32_t id, Lockstep__QueryKind kind,
@@ -455,8 +493,8 @@ static inline void stage_play(uint64_t ns)
         stage_step();
 }
 
-/* Plays until the shell got an answer or event with this in it; gives its
- * document, which is to be freed with json_decref(). */
+/* Plays until the shell got an answer or event with this in it (`key` NULL:
+ * any); gives its document, which is to be freed with json_decref(). */
 static inline json_t *shell_wait(Lockstep__Frame__BodyCase kind,
                                  const char *key, const char *value,
                                  uint32_t *ret_status)
@@ -475,7 +513,7 @@ static inline json_t *shell_wait(Lockstep__Frame__BodyCase kind,
             if (frame->body_case == kind) {
                 json = json_loadb((const char *)text->data, text->len, 0, NULL);
                 ck_assert_ptr_nonnull(json);
-                found = json_object_get(json, key);
+                found = key != NULL ? json_object_get(json, key) : json;
                 if (kind == LOCKSTEP__FRAME__BODY_ANSWER && ret_status != NULL)
                     *ret_status = frame->answer->status;
             }
