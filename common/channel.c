@@ -559,3 +559,16 @@ enum tls_role channel_peer_role(const struct channel *channel)
     return channel->filter == NULL ? TLS_ROLE_NONE
                                    : tls_filter_peer_role(channel->filter);
 }
+
+int64_t channel_peer_expires_s(const struct channel *channel)
+{
+    return channel->filter == NULL ? 0
+                                   : tls_filter_peer_expires_s(channel->filter);
+}
+
+const char *channel_peer_refusal(const struct channel *channel, int64_t now_s)
+{
+    return channel->filter == NULL
+               ? NULL
+               : tls_filter_peer_refusal(channel->filter, now_s);
+}

@@ -115,6 +115,11 @@ const char *channel_peer(const struct channel *channel);
 const char *channel_peer_name(const struct channel *channel);
 enum tls_role channel_peer_role(const struct channel *channel);
 
+/* When the peer's certificate ends, in seconds of the wall clock; 0: it has
+ * none.  And why it is refused by now (tls.h); NULL: it is not. */
+int64_t channel_peer_expires_s(const struct channel *channel);
+const char *channel_peer_refusal(const struct channel *channel, int64_t now_s);
+
 /* ---- Listening ----------------------------------------------------------- */
 
 struct listener;

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,28 +17,22 @@
 
 #include "common/diag.h"
 #include "common/key_file.h"
+#include "common/keys_private.h"
 #include "common/uuid.h"
 
 #define DAY_S          86400L
 #define AUTHORITY_DAYS 3653L
 #define BUNDLE_DAYS    731L
 #define SERIAL_BITS    127
-#define AUTHORITY_FILE "authority.pem"
 
-/* A key and its certificate. */
-struct identity {
-    EVP_PKEY *key;
-    X509 *certificate;
-};
-
-static void identity_done(struct identity *identity)
+void identity_done(struct identity *identity)
 {
     EVP_PKEY_free(identity->key);
     X509_free(identity->certificate);
     *identity = (struct identity){NULL, NULL};
 }
 
-static int openssl_failed(struct diag *diag, const char *what)
+int keys_openssl_failed(struct diag *diag, const char *what)
 {
     unsigned long code = ERR_peek_error();
     const char *reason = code == 0 ? NULL : ERR_reason_error_string(code);
@@ -115,7 +110,7 @@ static int make_authority(struct identity *authority, struct diag *diag)
     (void)snprintf(name, sizeof(name), "Lockstep lab %.8s",
                    uuid_format(&uuid, text));
     if (!begin(authority, name, AUTHORITY_DAYS))
-        return openssl_failed(diag, "make the authority");
+        return keys_openssl_failed(diag, "make the authority");
     x = authority->certificate;
     X509V3_set_ctx(&context, x, x, NULL, NULL, 0);
     if (!X509_set_issuer_name(x, X509_get_subject_name(x)) ||
@@ -125,7 +120,7 @@ static int make_authority(struct identity *authority, struct diag *diag)
                        "critical,keyCertSign,cRLSign") ||
         !add_extension(x, &context, NID_subject_key_identifier, "hash") ||
         !sign(x, authority->key))
-        return openssl_failed(diag, "make the authority");
+        return keys_openssl_failed(diag, "make the authority");
     return 0;
 }
 
@@ -142,7 +137,7 @@ static int make_member(const struct identity *authority, enum tls_role role,
     (void)snprintf(names, sizeof(names), "DNS:%s,URI:lockstep:%s", name,
                    tls_role_name(role));
     if (!begin(member, name, BUNDLE_DAYS))
-        return openssl_failed(diag, "make a certificate");
+        return keys_openssl_failed(diag, "make a certificate");
     x = member->certificate;
     X509V3_set_ctx(&context, authority->certificate, x, NULL, NULL, 0);
     if (!X509_set_issuer_name(x,
@@ -156,14 +151,14 @@ static int make_member(const struct identity *authority, enum tls_role role,
         !add_extension(x, &context, NID_authority_key_identifier,
                        "keyid:always") ||
         !sign(x, authority->key))
-        return openssl_failed(diag, "make a certificate");
+        return keys_openssl_failed(diag, "make a certificate");
     return 0;
 }
 
 /* ---- Files --------------------------------------------------------------- */
 
-static int join(const char *directory, const char *file, char path[PATH_SIZE],
-                struct diag *diag)
+int keys_join(const char *directory, const char *file, char path[PATH_SIZE],
+              struct diag *diag)
 {
     int length = snprintf(path, PATH_SIZE, "%s/%s", directory, file);
 
@@ -188,7 +183,7 @@ static int write_identity(const char *path, const struct identity *identity,
         !PEM_write_bio_X509(bio, identity->certificate) ||
         (authority != NULL && !PEM_write_bio_X509(bio, authority))) {
         BIO_free(bio);
-        return openssl_failed(diag, "put a bundle together");
+        return keys_openssl_failed(diag, "put a bundle together");
     }
     length = BIO_get_mem_data(bio, &data);
     r = key_file_write(path, data, (size_t)length, diag);
@@ -196,13 +191,13 @@ static int write_identity(const char *path, const struct identity *identity,
     return r;
 }
 
-static int read_authority(const char *directory, struct identity *authority,
-                          struct diag *diag)
+int keys_read_authority(const char *directory, struct identity *authority,
+                        struct diag *diag)
 {
     char path[PATH_SIZE], pem[KEY_FILE_MAX];
     size_t length = 0;
     BIO *bio = NULL;
-    int r = join(directory, AUTHORITY_FILE, path, diag);
+    int r = keys_join(directory, KEYS_AUTHORITY_FILE, path, diag);
 
     if (r == 0)
         r = key_file_read(path, pem, &length, diag);
@@ -214,7 +209,7 @@ static int read_authority(const char *directory, struct identity *authority,
     if (r == 0)
         bio = BIO_new_mem_buf(pem, (int)length);
     if (bio == NULL)
-        return r < 0 ? r : openssl_failed(diag, "read the authority");
+        return r < 0 ? r : keys_openssl_failed(diag, "read the authority");
     authority->key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
     authority->certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL);
     BIO_free(bio);
@@ -262,10 +257,10 @@ static int write_lab(const char *directory, const struct identity *authority,
                      const struct identity *controller, struct diag *diag)
 {
     char authority_path[PATH_SIZE], controller_path[PATH_SIZE];
-    int r = join(directory, AUTHORITY_FILE, authority_path, diag);
+    int r = keys_join(directory, KEYS_AUTHORITY_FILE, authority_path, diag);
 
     if (r == 0)
-        r = join(directory, "controller.pem", controller_path, diag);
+        r = keys_join(directory, "controller.pem", controller_path, diag);
     if (r == 0)
         r = make_directory(directory, diag);
     if (r == 0)
@@ -274,6 +269,8 @@ static int write_lab(const char *directory, const struct identity *authority,
         return r;
     r = write_identity(controller_path, controller, authority->certificate,
                        diag);
+    if (r == 0)
+        r = keys_register(directory, controller->certificate, diag);
     if (r < 0)
         (void)unlink(authority_path);
     return r;
@@ -300,33 +297,102 @@ static int issue_into(const char *path, const char *directory,
 {
     struct identity authority = {NULL, NULL};
     struct identity member = {NULL, NULL};
-    int r = read_authority(directory, &authority, diag);
+    int r = keys_read_authority(directory, &authority, diag);
 
     if (r == 0)
         r = make_member(&authority, role, name, &member, diag);
     if (r == 0)
         r = write_identity(path, &member, authority.certificate, diag);
+    if (r == 0)
+        r = keys_register(directory, member.certificate, diag);
+    if (r < 0 && member.certificate != NULL && r != -EEXIST)
+        (void)unlink(path);
     identity_done(&member);
     identity_done(&authority);
     return r;
 }
 
+static int bundle_path(const char *directory, enum tls_role role,
+                       const char *name, char path[PATH_SIZE],
+                       struct diag *diag)
+{
+    char file[NAME_SIZE + 32];
+
+    if (role == TLS_ROLE_CONTROLLER)
+        (void)snprintf(file, sizeof(file), "controller.pem");
+    else
+        (void)snprintf(file, sizeof(file), "%s-%s.pem", tls_role_name(role),
+                       name);
+    return keys_join(directory, file, path, diag);
+}
+
 int keys_issue(const char *directory, enum tls_role role, const char *name,
                char *ret_path, struct diag *diag)
 {
-    char file[NAME_SIZE + 32], path[PATH_SIZE];
+    char path[PATH_SIZE];
     int r = check_name(name, diag);
 
-    if (r == 0 && role != TLS_ROLE_AGENT && role != TLS_ROLE_OPERATOR)
+    if (r == 0 && (role == TLS_ROLE_NONE || role == TLS_ROLE_CONTROLLER))
         r = diag_set(diag, -EINVAL, "no bundles are issued for role '%s'",
                      tls_role_name(role));
-    if (r < 0)
-        return r;
-    (void)snprintf(file, sizeof(file), "%s-%s.pem", tls_role_name(role), name);
-    r = join(directory, file, path, diag);
+    if (r == 0)
+        r = bundle_path(directory, role, name, path, diag);
     if (r == 0)
         r = issue_into(path, directory, role, name, diag);
     if (r == 0)
         memcpy(ret_path, path, strlen(path) + 1);
+    return r;
+}
+
+/* Beside the bundle first: at no time is there none. */
+static int replace(const char *path, const char *directory, enum tls_role role,
+                   const char *name, struct diag *diag)
+{
+    char fresh[PATH_SIZE];
+    int length = snprintf(fresh, sizeof(fresh), "%s.new", path);
+    int r;
+
+    if (length < 0 || length >= PATH_SIZE)
+        return diag_set(diag, -ENAMETOOLONG, "the path '%s' is too long", path);
+    (void)unlink(fresh); /* of a call that was cut short */
+    r = issue_into(fresh, directory, role, name, diag);
+    if (r == 0 && rename(fresh, path) < 0)
+        r = diag_set(diag, -errno, "cannot put '%s' in its place: %s", path,
+                     strerror(errno));
+    return r;
+}
+
+int keys_renew(const char *directory, const char *who, char *ret_path,
+               struct diag *diag)
+{
+    struct keys_entry *entries = NULL;
+    const struct keys_entry *last = NULL;
+    char path[PATH_SIZE];
+    uint32_t count = 0;
+    int r = keys_list(directory, &entries, &count, diag);
+
+    for (uint32_t i = 0; r == 0 && i < count; i++) {
+        if (!keys_entry_is(&entries[i], who))
+            continue;
+        if (last != NULL && last->role != entries[i].role)
+            r = diag_set(diag, -EINVAL,
+                         "'%s' is %s and %s: name the bundle, as in %s-%s", who,
+                         tls_role_name(last->role),
+                         tls_role_name(entries[i].role),
+                         tls_role_name(entries[i].role), who);
+        last = &entries[i];
+    }
+    if (r == 0 && last == NULL)
+        r = diag_set(diag, -ENOENT,
+                     "no certificate of '%s' was issued here; 'lockstep keys "
+                     "list' shows them",
+                     who);
+    if (r == 0)
+        r = bundle_path(directory, last->role, last->name, path, diag);
+    if (r == 0)
+        r = replace(path, directory, last->role, last->name, diag);
+    if (r == 0)
+        memcpy(ret_path, path, strlen(path) + 1);
+    free(entries);
     return r;
 }

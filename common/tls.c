@@ -2,8 +2,10 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -26,6 +28,7 @@ static const struct {
     {TLS_ROLE_AGENT, "agent"},
     {TLS_ROLE_OPERATOR, "operator"},
     {TLS_ROLE_CONTROLLER, "controller"},
+    {TLS_ROLE_VIEWER, "viewer"},
 };
 
 const char *tls_role_name(enum tls_role role)
@@ -81,12 +84,24 @@ static void certificate_name(const X509 *certificate, char name[NAME_SIZE])
         name[0] = '\0';
 }
 
+static int64_t certificate_expires_s(const X509 *certificate)
+{
+    struct tm tm;
+
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &tm) != 1)
+        return 0;
+    return timegm(&tm);
+}
+
 /* ---- Contexts ------------------------------------------------------------ */
 
 struct tls_context {
     SSL_CTX *ssl;
+    X509 *authority;
+    X509_CRL *revoked; /* NULL: none */
     char name[NAME_SIZE];
     enum tls_role role;
+    int64_t expires_s;
 };
 
 /* OpenSSL's own words for the first error of the last call. */
@@ -200,7 +215,7 @@ static int check_own(SSL_CTX *ssl, const struct bundle *bundle,
                     "the certificate in '%s' is of no use: %s%s", label,
                     X509_verify_cert_error_string(error),
                     error == X509_V_ERR_CERT_HAS_EXPIRED
-                        ? "; issue a new bundle with 'lockstep keys'"
+                        ? "; 'lockstep keys renew' issues another"
                         : "");
 }
 
@@ -222,6 +237,9 @@ static int use_bundle(struct tls_context *context, const struct bundle *bundle,
     }
     certificate_name(bundle->own, context->name);
     context->role = certificate_role(bundle->own);
+    context->expires_s = certificate_expires_s(bundle->own);
+    if (X509_up_ref(bundle->authority) == 1)
+        context->authority = bundle->authority;
     if (context->role == TLS_ROLE_NONE || context->name[0] == '\0')
         return diag_set(diag, -EKEYREJECTED,
                         "the certificate in '%s' names no role of Lockstep; "
@@ -255,8 +273,11 @@ int tls_context_parse(const char *pem, size_t length, const char *label,
 
 struct tls_context *tls_context_free(struct tls_context *context)
 {
-    if (context != NULL)
-        SSL_CTX_free(context->ssl);
+    if (context == NULL)
+        return NULL;
+    SSL_CTX_free(context->ssl);
+    X509_free(context->authority);
+    X509_CRL_free(context->revoked);
     free(context);
     return NULL;
 }
@@ -269,6 +290,45 @@ const char *tls_context_name(const struct tls_context *context)
 enum tls_role tls_context_role(const struct tls_context *context)
 {
     return context->role;
+}
+
+int64_t tls_context_expires_s(const struct tls_context *context)
+{
+    return context->expires_s;
+}
+
+static bool is_of_authority(const struct tls_context *context, X509_CRL *list)
+{
+    EVP_PKEY *key = X509_get0_pubkey(context->authority);
+    bool good = key != NULL && X509_CRL_verify(list, key) == 1;
+
+    ERR_clear_error();
+    return good;
+}
+
+int tls_context_revoke(struct tls_context *context, const char *path,
+                       struct diag *diag)
+{
+    FILE *file = fopen(path, "re");
+    X509_CRL *list;
+
+    if (file == NULL)
+        return diag_set(diag, -errno,
+                        "cannot read the revoked certificates '%s': %s", path,
+                        strerror(errno));
+    list = PEM_read_X509_CRL(file, NULL, no_passphrase, NULL);
+    (void)fclose(file);
+    ERR_clear_error();
+    if (list == NULL || !is_of_authority(context, list)) {
+        X509_CRL_free(list);
+        return diag_set(diag, -EKEYREJECTED,
+                        "'%s' is no list of this lab's revoked certificates; "
+                        "'lockstep keys revoke' makes it",
+                        path);
+    }
+    X509_CRL_free(context->revoked);
+    context->revoked = list;
+    return 0;
 }
 
 int tls_context_load(const char *path, struct tls_context **ret_context,
@@ -290,11 +350,14 @@ struct tls_filter {
     SSL *ssl;
     BIO *in;  /* from the wire; the SSL's */
     BIO *out; /* to the wire; the SSL's */
+    const struct tls_context *context;
     uint32_t peer_roles;
     bool open;
     int failed; /* errno of the first failure: it stays failed */
     char peer_name[NAME_SIZE];
     enum tls_role peer_role;
+    ASN1_INTEGER *peer_serial; /* NULL until open */
+    int64_t peer_expires_s;
 };
 
 static int filter_index(void)
@@ -307,17 +370,31 @@ static int filter_index(void)
     return index;
 }
 
+static bool is_revoked(const struct tls_context *context,
+                       const ASN1_INTEGER *serial)
+{
+    X509_REVOKED *found = NULL;
+
+    return context->revoked != NULL && serial != NULL &&
+           X509_CRL_get0_by_serial(context->revoked, &found, serial) == 1;
+}
+
 /* OpenSSL's question for each certificate of the peer's chain. */
 static int check_peer(int ok, X509_STORE_CTX *store)
 {
     const SSL *ssl =
         X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
     const struct tls_filter *filter = SSL_get_ex_data(ssl, filter_index());
+    const X509 *peer = X509_STORE_CTX_get_current_cert(store);
     enum tls_role role;
 
     if (ok != 1 || X509_STORE_CTX_get_error_depth(store) != 0)
         return ok;
-    role = certificate_role(X509_STORE_CTX_get_current_cert(store));
+    if (is_revoked(filter->context, X509_get0_serialNumber(peer))) {
+        X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REVOKED);
+        return 0;
+    }
+    role = certificate_role(peer);
     if ((role & filter->peer_roles) != 0)
         return 1;
     X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
@@ -350,6 +427,7 @@ struct tls_filter *tls_filter_new(struct tls_context *context,
 
     if (filter == NULL)
         return NULL;
+    filter->context = context;
     filter->peer_roles = peer_roles;
     filter->ssl = SSL_new(context->ssl);
     if (filter->ssl == NULL || attach_bios(filter) < 0 ||
@@ -364,8 +442,10 @@ struct tls_filter *tls_filter_new(struct tls_context *context,
 
 struct tls_filter *tls_filter_free(struct tls_filter *filter)
 {
-    if (filter != NULL)
-        SSL_free(filter->ssl);
+    if (filter == NULL)
+        return NULL;
+    SSL_free(filter->ssl);
+    ASN1_INTEGER_free(filter->peer_serial);
     free(filter);
     return NULL;
 }
@@ -376,8 +456,10 @@ static const char *verify_remedy(long error)
     switch (error) {
     case X509_V_ERR_APPLICATION_VERIFICATION:
         return "its role is not the one wanted here";
+    case X509_V_ERR_CERT_REVOKED:
+        return "it was revoked";
     case X509_V_ERR_CERT_HAS_EXPIRED:
-        return "it has expired; issue a new bundle with 'lockstep keys'";
+        return "it has expired; 'lockstep keys renew' issues another";
     case X509_V_ERR_CERT_NOT_YET_VALID:
         return "it is not valid yet; compare the clocks of both hosts";
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
@@ -400,6 +482,9 @@ int tls_context_vouch(struct tls_context *context, const uint8_t *der,
 
     if (certificate != NULL)
         error = verify(context->ssl, certificate);
+    if (error == X509_V_OK &&
+        is_revoked(context, X509_get0_serialNumber(certificate)))
+        error = X509_V_ERR_CERT_REVOKED;
     if (error == X509_V_OK) {
         certificate_name(certificate, ret_name);
         *ret_role = certificate_role(certificate);
@@ -450,6 +535,8 @@ static void note_peer(struct tls_filter *filter)
     assert(peer != NULL); /* no handshake without one */
     certificate_name(peer, filter->peer_name);
     filter->peer_role = certificate_role(peer);
+    filter->peer_expires_s = certificate_expires_s(peer);
+    filter->peer_serial = ASN1_INTEGER_dup(X509_get0_serialNumber(peer));
     X509_free(peer);
     filter->open = true;
 }
@@ -571,4 +658,22 @@ const char *tls_filter_peer_name(const struct tls_filter *filter)
 enum tls_role tls_filter_peer_role(const struct tls_filter *filter)
 {
     return filter->peer_role;
+}
+
+int64_t tls_filter_peer_expires_s(const struct tls_filter *filter)
+{
+    return filter->peer_expires_s;
+}
+
+const char *tls_filter_peer_refusal(const struct tls_filter *filter,
+                                    int64_t now_s)
+{
+    if (!filter->open)
+        return NULL;
+    if (is_revoked(filter->context, filter->peer_serial))
+        return "its certificate was revoked";
+    if (filter->peer_expires_s < now_s)
+        return "its certificate has expired; 'lockstep keys renew' issues "
+               "another";
+    return NULL;
 }

@@ -4,11 +4,12 @@
  * What it is for: both sides of a connection show a certificate of the same
  * lab authority (keys.h makes them).  A certificate carries a name (CN, and as
  * DNS alternative name) and a role (URI alternative name "lockstep:agent",
- * "lockstep:operator" or "lockstep:controller").  A peer without a certificate,
- * of another authority, out of its dates, or of a role that was not asked for
- * fails the handshake.
+ * "lockstep:operator", "lockstep:viewer" or "lockstep:controller").  A peer
+ * without a certificate, of another authority, out of its dates, revoked, or of
+ * a role that was not asked for fails the handshake.
  *
- * Threads: a context is made once and then only read; a filter has one owner.
+ * Threads: a context is made once and then only read, but for
+ * tls_context_revoke(); it and its filters have one owner.
  */
 #ifndef COMMON_TLS_H
 #define COMMON_TLS_H
@@ -22,9 +23,10 @@ enum tls_role {
     TLS_ROLE_AGENT = 1, /* bits: a set of them says who is accepted */
     TLS_ROLE_OPERATOR = 2,
     TLS_ROLE_CONTROLLER = 4,
+    TLS_ROLE_VIEWER = 8, /* watches and reads, orders nothing */
 };
 
-/* "agent", "operator", "controller" or "none". */
+/* "agent", "operator", "controller", "viewer" or "none". */
 const char *tls_role_name(enum tls_role role);
 
 /* ---- Contexts: one's own key and certificate, and the authority's -------- */
@@ -48,9 +50,18 @@ int tls_context_parse(const char *pem, size_t length, const char *label,
 /* NULL is fine.  Returns NULL.  Filters must have gone before. */
 struct tls_context *tls_context_free(struct tls_context *context);
 
-/* Of its own certificate. */
+/* Of its own certificate; the time is of the wall clock. */
 const char *tls_context_name(const struct tls_context *context);
 enum tls_role tls_context_role(const struct tls_context *context);
+int64_t tls_context_expires_s(const struct tls_context *context);
+
+/*
+ * Loads the list of revoked certificates (keys.h), in place of the one there
+ * was: from now on handshakes with these fail.  -ENOENT: there is no such file.
+ * On failure the list is as before.
+ */
+int tls_context_revoke(struct tls_context *context, const char *path,
+                       struct diag *diag) MUST_CHECK;
 
 /*
  * Who shows this certificate (DER), to somebody else's TLS: as a filter checks
@@ -113,5 +124,11 @@ bool tls_filter_is_open(const struct tls_filter *filter);
 /* Of the peer's certificate, once open. */
 const char *tls_filter_peer_name(const struct tls_filter *filter);
 enum tls_role tls_filter_peer_role(const struct tls_filter *filter);
+int64_t tls_filter_peer_expires_s(const struct tls_filter *filter);
+
+/* Why the peer's certificate, which was good once, is not any more (revoked,
+ * expired); NULL: it is good. */
+const char *tls_filter_peer_refusal(const struct tls_filter *filter,
+                                    int64_t now_s);
 
 #endif

@@ -2,10 +2,12 @@
 
 #include "common/channel.h"
 #include "common/clock.h"
+#include "common/keys.h"
 #include "common/log.h"
 #include "common/text.h"
 #include "controller/fleet/fleet.h"
 #include "controller/http/http.h"
+#include "controller/keys_watch.h"
 #include "controller/settings.h"
 
 #include <assert.h>
@@ -14,10 +16,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
 #define SIGNALS 2
+
+/* Connections that have not come through TLS yet; one more, and the one that
+ * took longest has to go: who is serious needs milliseconds. */
+#define STRANGERS_MAX 512u
+
+/* How often it is looked at whose certificate is good no more. */
+#define KEYS_EVERY_MS 2000u
+
+struct connection;
 
 struct loop {
     uv_loop_t uv;
@@ -25,6 +38,10 @@ struct loop {
     uv_timer_t timer;     /* when the fleet is due */
     uv_prepare_t prepare; /* sets the timer, once a turn */
     uv_signal_t signal[SIGNALS];
+    uv_timer_t keys; /* with TLS: looks after certificates */
+    struct keys_watch watch;
+    struct connection *first; /* all, newest first */
+    uint32_t strangers;       /* not open yet, of these */
     struct tls_context *tls;
     struct listener *listener;
     struct fleet *fleet;
@@ -38,6 +55,9 @@ struct connection {
     struct loop *loop;
     struct channel *channel;
     struct link *link; /* NULL: not open yet, or ended by the fleet */
+    bool opened;
+    struct connection *next;
+    struct connection *before;
 };
 
 /* ---- The fleet's world --------------------------------------------------- */
@@ -72,6 +92,27 @@ static const struct link_world world = {
 
 /* ---- Connections --------------------------------------------------------- */
 
+static void opened(struct connection *connection)
+{
+    if (!connection->opened)
+        connection->loop->strangers--;
+    connection->opened = true;
+}
+
+/* So that nobody is surprised in the middle of a campaign. */
+static void warn_expiry(struct channel *channel)
+{
+    int64_t left_s = channel_peer_expires_s(channel) - time(NULL);
+
+    if (channel_peer_expires_s(channel) != 0 && left_s < KEYS_EXPIRES_SOON_S)
+        log_warn(NULL,
+                 "the certificate of %s '%s' at %s expires in %lld days; "
+                 "'lockstep keys renew' issues another",
+                 tls_role_name(channel_peer_role(channel)),
+                 channel_peer_name(channel), channel_peer(channel),
+                 (long long)(left_s / (24 * 3600)));
+}
+
 static void on_open(void *owner)
 {
     struct connection *connection = owner;
@@ -82,6 +123,8 @@ static void on_open(void *owner)
         .role = channel_peer_role(channel),
     };
 
+    opened(connection);
+    warn_expiry(channel);
     connection->link =
         fleet_connected(connection->loop->fleet, connection, &peer);
     if (connection->link == NULL)
@@ -106,6 +149,28 @@ static void on_drained(void *owner)
         fleet_drained(connection->loop->fleet, connection->link);
 }
 
+/* It did not come through TLS. */
+static void turned_away(struct connection *connection, const char *reason)
+{
+    if (connection->loop->fleet != NULL)
+        fleet_turned_away(connection->loop->fleet,
+                          channel_peer(connection->channel), reason);
+}
+
+static void forget(struct connection *connection)
+{
+    struct loop *loop = connection->loop;
+
+    opened(connection);
+    if (connection->before != NULL)
+        connection->before->next = connection->next;
+    else
+        loop->first = connection->next;
+    if (connection->next != NULL)
+        connection->next->before = connection->before;
+    free(connection);
+}
+
 static void on_close(void *owner, const struct diag *reason)
 {
     struct connection *connection = owner;
@@ -114,9 +179,11 @@ static void on_close(void *owner, const struct diag *reason)
     connection->link = NULL;
     if (link != NULL)
         fleet_disconnected(connection->loop->fleet, link, reason->text);
+    else if (!connection->opened && reason->err != 0)
+        turned_away(connection, reason->text);
     else
         log_debug(NULL, "a connection closed: %s", reason->text);
-    free(connection);
+    forget(connection);
 }
 
 static const struct channel_handlers handlers = {
@@ -126,13 +193,45 @@ static const struct channel_handlers handlers = {
     .on_close = on_close,
 };
 
-static void on_accept(void *owner, struct channel *channel)
+static struct connection *connection_new(struct loop *loop)
 {
     struct connection *connection = calloc(1, sizeof(*connection));
 
     if (connection == NULL)
+        return NULL;
+    connection->loop = loop;
+    connection->next = loop->first;
+    if (loop->first != NULL)
+        loop->first->before = connection;
+    loop->first = connection;
+    loop->strangers++;
+    return connection;
+}
+
+static void shed_oldest_stranger(struct loop *loop)
+{
+    struct connection *oldest = NULL;
+
+    for (struct connection *at = loop->first; at != NULL; at = at->next)
+        if (!at->opened)
+            oldest = at;
+    if (oldest == NULL)
+        return;
+    turned_away(oldest, "too many connections knock at once");
+    opened(oldest); /* it counts no more */
+    channel_close(oldest->channel, "too many connections knock at once");
+}
+
+static void on_accept(void *owner, struct channel *channel)
+{
+    struct loop *loop = owner;
+    struct connection *connection;
+
+    if (loop->strangers >= STRANGERS_MAX)
+        shed_oldest_stranger(loop);
+    connection = connection_new(loop);
+    if (connection == NULL)
         return; /* not bound: closed */
-    connection->loop = owner;
     connection->channel = channel;
     channel_bind(channel, &handlers, connection);
 }
@@ -140,17 +239,50 @@ static void on_accept(void *owner, struct channel *channel)
 static int adopt(struct loop *loop, int fd, struct diag *diag)
 {
     const struct channel_setup setup = {.loop = &loop->uv};
-    struct connection *connection = calloc(1, sizeof(*connection));
+    struct connection *connection = connection_new(loop);
     int err;
 
     if (connection == NULL)
         return diag_set(diag, -ENOMEM, "out of memory");
-    connection->loop = loop;
     err = channel_adopt(&setup, fd, &handlers, connection, &connection->channel,
                         diag);
     if (err != 0)
-        free(connection);
+        forget(connection);
     return err;
+}
+
+/* ---- Keys ---------------------------------------------------------------- */
+
+/* No connection outlives its certificate. */
+static void end_refused(struct loop *loop)
+{
+    struct connection *at = loop->first;
+
+    while (at != NULL) {
+        struct connection *next = at->next;
+        const char *why = channel_peer_refusal(at->channel, time(NULL));
+
+        if (why != NULL && at->link != NULL) {
+            log_warn(NULL, "%s '%s' at %s: %s",
+                     tls_role_name(channel_peer_role(at->channel)),
+                     channel_peer_name(at->channel), channel_peer(at->channel),
+                     why);
+            fleet_turned_away(loop->fleet, channel_peer(at->channel), why);
+            link_end(at->link, "%s", why);
+        }
+        at = next;
+    }
+}
+
+static void on_keys(uv_timer_t *timer)
+{
+    struct loop *loop = timer->data;
+    struct diag diag = {0};
+
+    if (keys_watch_look(&loop->watch, loop->tls, &diag) < 0)
+        log_error(NULL, "%s; those revoked before stay so", diag.text);
+    end_refused(loop);
+    fleet_tick(loop->fleet); /* what has ended goes */
 }
 
 /* ---- Time ---------------------------------------------------------------- */
@@ -217,6 +349,8 @@ static void init_handles(struct loop *loop)
 
     (void)uv_async_init(&loop->uv, &loop->wake, on_wake);
     (void)uv_timer_init(&loop->uv, &loop->timer);
+    (void)uv_timer_init(&loop->uv, &loop->keys);
+    loop->keys.data = loop;
     (void)uv_prepare_init(&loop->uv, &loop->prepare);
     loop->wake.data = loop;
     loop->timer.data = loop;
@@ -235,7 +369,7 @@ static int open_listener(struct loop *loop, struct diag *diag)
     const struct channel_setup setup = {
         .loop = &loop->uv,
         .tls = loop->tls,
-        .peer_roles = TLS_ROLE_AGENT | TLS_ROLE_OPERATOR,
+        .peer_roles = TLS_ROLE_AGENT | TLS_ROLE_OPERATOR | TLS_ROLE_VIEWER,
     };
     char host[ADDRESS_SIZE];
     uint16_t port;
@@ -269,6 +403,7 @@ static int open_http(struct loop *loop, struct diag *diag)
         .fleet = loop->fleet,
         .address = settings_http(settings),
         .keys = settings->keys,
+        .tls = loop->tls,
     };
     int err = http_open(&options, &loop->http, diag);
 
@@ -304,6 +439,25 @@ static void find_folder(char folder[PATH_SIZE])
         folder[0] = '\0';
 }
 
+static int open_keys(struct loop *loop, struct diag *diag)
+{
+    const struct settings *settings = loop->settings;
+    int err = tls_context_load(settings->keys, &loop->tls, diag);
+    int64_t left_s;
+
+    if (err != 0)
+        return err;
+    keys_watch_init(&loop->watch, settings->keys, settings->revoked);
+    err = keys_watch_look(&loop->watch, loop->tls, diag);
+    left_s = tls_context_expires_s(loop->tls) - time(NULL);
+    if (left_s < KEYS_EXPIRES_SOON_S)
+        log_warn(NULL,
+                 "this controller's certificate expires in %lld days; "
+                 "'lockstep keys renew controller' issues another",
+                 (long long)(left_s / (24 * 3600)));
+    return err;
+}
+
 static int open_fleet(struct loop *loop, struct diag *diag)
 {
     const struct settings *settings = loop->settings;
@@ -323,7 +477,7 @@ static int open_fleet(struct loop *loop, struct diag *diag)
         find_folder(folder);
     options.folder = folder;
     if (settings->keys[0] != '\0')
-        err = tls_context_load(settings->keys, &loop->tls, diag);
+        err = open_keys(loop, diag);
     return err != 0 ? err : fleet_open(&options, &loop->fleet, diag);
 }
 
@@ -342,12 +496,25 @@ static void close_all(struct loop *loop)
     loop->fleet = fleet_close(loop->fleet);
     close_handle((uv_handle_t *)&loop->wake, NULL);
     close_handle((uv_handle_t *)&loop->timer, NULL);
+    close_handle((uv_handle_t *)&loop->keys, NULL);
     close_handle((uv_handle_t *)&loop->prepare, NULL);
     for (size_t i = 0; i < SIGNALS; i++)
         close_handle((uv_handle_t *)&loop->signal[i], NULL);
     (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
     (void)uv_loop_close(&loop->uv);
     tls_context_free(loop->tls);
+}
+
+/* Every agent, shell and stranger is a descriptor. */
+static void raise_limits(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+        limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int loop_run(const struct settings *settings, struct diag *diag)
@@ -358,10 +525,13 @@ int loop_run(const struct settings *settings, struct diag *diag)
     if (err != 0)
         return diag_set(diag, err, "cannot make an event loop: %s",
                         uv_strerror(err));
+    raise_limits();
     init_handles(&loop);
     err = open_fleet(&loop, diag);
     if (err == 0)
         err = open_doors(&loop, diag);
+    if (err == 0 && loop.tls != NULL)
+        (void)uv_timer_start(&loop.keys, on_keys, KEYS_EVERY_MS, KEYS_EVERY_MS);
     if (err == 0)
         (void)uv_run(&loop.uv, UV_RUN_DEFAULT);
     close_all(&loop);

@@ -36,6 +36,12 @@ static const struct config_key keys[] = {
      .parse = config_parse_bool,
      .help = "serve one agent and one shell, end with the shell",
      .kind = CONFIG_HIDDEN},
+    {.name = "revoked",
+     .offset = offsetof(struct settings, revoked),
+     .parse = config_parse_path,
+     .argument = "FILE",
+     .help = "certificates that are not accepted any more, as 'lockstep keys "
+             "revoke' lists them; by default revoked.pem beside the keys"},
     {.name = "shell_fd",
      .offset = offsetof(struct settings, shell_fd),
      .parse = config_parse_fd,

@@ -14,8 +14,10 @@
 
 struct settings {
     char listen[TEXT_SIZE];
-    char http[TEXT_SIZE]; /* "": the usual address, if it is free */
-    char keys[PATH_SIZE]; /* "": none */
+    char http[TEXT_SIZE];    /* "": the usual address, if it is free */
+    char keys[PATH_SIZE];    /* "": none */
+    char revoked[PATH_SIZE]; /* list of revoked certificates; "": that beside
+                                the keys, where there is one */
     char store[PATH_SIZE];
     uint64_t start_tolerance_ns;
     bool is_private; /* the controller of `lockstep run` */

@@ -118,10 +118,24 @@ static void tell_waiting(struct campaign *campaign)
     campaign_notice(campaign, text);
 }
 
+/* What the operator agreed to lose; "" for nothing. */
+static const char *destroys(const struct campaign *campaign, char text[64])
+{
+    const struct plan *plan = campaign->plan;
+    bool any = false;
+
+    for (uint32_t i = 0; i < plan->target_count; i++)
+        any |= plan->targets[i].facts.content[0] != '\0';
+    (void)snprintf(text, 64, "%s%.40s", any ? "overwrites, --yes " : "",
+                   any ? campaign->yes : "");
+    return text;
+}
+
 void submit_accept(struct campaign *campaign)
 {
     struct fleet *fleet = campaign->fleet;
     struct diag diag = {0};
+    char text[64];
 
     if (results_campaign_add(fleet->results, &campaign->given,
                              &campaign->number, &diag) != 0) {
@@ -134,6 +148,7 @@ void submit_accept(struct campaign *campaign)
                (unsigned long long)campaign->number, campaign->given.name,
                campaign->given.who, campaign->plan->run_count,
                campaign->host_count);
+    submit_audit(campaign, false, destroys(campaign, text));
     submit_answer(campaign, 0, document_submitted(campaign));
     if (store_plan(campaign, &diag) != 0 || enqueue(campaign, &diag) != 0) {
         campaign_end(campaign, VERDICT_FAILED, diag.text);

@@ -138,6 +138,10 @@ void agents_hello(struct fleet *fleet, struct link *link,
     struct diag diag = {0};
 
     if (greeting_agent(link, hello, host, &diag) != 0) {
+        struct audit_actor actor;
+
+        audit_actor_of(link, hello->name, &actor);
+        audit_stranger(fleet, &actor, diag.text);
         link_end(link, "%s", diag.text);
         return;
     }

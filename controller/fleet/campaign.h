@@ -19,6 +19,7 @@
 
 #include "common/base.h"
 #include "controller/conduct/conduct.h"
+#include "controller/fleet/audit.h"
 #include "controller/fleet/tally.h"
 #include "controller/fleet/wire.h"
 #include "controller/language/report.h"
@@ -63,6 +64,7 @@ struct campaign {
     uint64_t number; /* 0 before it is stored */
     enum campaign_state state;
     struct results_campaign given; /* as submitted; lies in the arena */
+    struct audit_actor by;         /* who submitted it */
     struct arena *arena;
     struct plan *plan;
     struct campaign_host *hosts; /* [plan->host_count] */

@@ -76,6 +76,7 @@ static const enum wire_request_kind query_kinds[] = {
     [LOCKSTEP__QUERY_KIND__QUERY_SHOW] = WIRE_REQUEST_SHOW,
     [LOCKSTEP__QUERY_KIND__QUERY_EXPORT] = WIRE_REQUEST_EXPORT,
     [LOCKSTEP__QUERY_KIND__QUERY_LIVE] = WIRE_REQUEST_LIVE,
+    [LOCKSTEP__QUERY_KIND__QUERY_AUDIT] = WIRE_REQUEST_AUDIT,
 };
 
 static void decode_query(const Lockstep__Query *from, struct wire_request *to)

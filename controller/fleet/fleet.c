@@ -504,6 +504,15 @@ void fleet_disconnected(struct fleet *fleet, struct link *link,
     sweep(fleet);
 }
 
+void fleet_turned_away(struct fleet *fleet, const char *address,
+                       const char *reason)
+{
+    struct audit_actor actor = {.role = TLS_ROLE_NONE};
+
+    (void)snprintf(actor.address, sizeof(actor.address), "%s", address);
+    audit_stranger(fleet, &actor, reason);
+}
+
 /* ---- Time -------------------------------------------------------------- */
 
 void fleet_advance_queue(struct fleet *fleet)

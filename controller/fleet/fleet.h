@@ -91,6 +91,10 @@ void fleet_drained(struct fleet *fleet, struct link *link);
 void fleet_disconnected(struct fleet *fleet, struct link *link,
                         const char *reason);
 
+/* A connection that never opened: what was wrong with it, for the audit log. */
+void fleet_turned_away(struct fleet *fleet, const char *address,
+                       const char *reason);
+
 /* Does what is due, and what the store has done.  Any time. */
 void fleet_tick(struct fleet *fleet);
 

@@ -102,6 +102,7 @@ static void check_uses(struct campaign *campaign)
 static void submit_ask(struct campaign *campaign)
 {
     struct consent consent;
+    char why[128];
 
     if (consent_of(campaign, &consent) != 0) {
         submit_refuse(campaign, "the controller is out of memory");
@@ -118,6 +119,10 @@ static void submit_ask(struct campaign *campaign)
                    "%u drives, and was not told --yes %s",
                    campaign->given.name, campaign->given.who, consent.count,
                    consent.hash);
+        (void)snprintf(why, sizeof(why),
+                       "it would destroy what is on %u drives, --yes %s",
+                       consent.count, consent.hash);
+        submit_audit(campaign, true, why);
         submit_answer(campaign, STATUS_USAGE,
                       document_consent(campaign, &consent));
         campaign_enter(campaign, CAMPAIGN_OVER);

@@ -30,6 +30,10 @@ void shells_hello(struct fleet *fleet, struct link *link,
     struct diag diag = {0};
 
     if (greeting_shell(link, hello, &diag) != 0) {
+        struct audit_actor actor;
+
+        audit_actor_of(link, hello->user, &actor);
+        audit_stranger(fleet, &actor, diag.text);
         link_end(link, "%s", diag.text);
         return;
     }
@@ -181,6 +185,8 @@ static enum results_query query_of(enum wire_request_kind kind)
         return RESULTS_QUERY_SHOW;
     case WIRE_REQUEST_RUNS:
         return RESULTS_QUERY_RUNS;
+    case WIRE_REQUEST_AUDIT:
+        return RESULTS_QUERY_AUDIT;
     case WIRE_REQUEST_WATCH:
         return RESULTS_QUERY_WATCH;
     default:
@@ -245,8 +251,10 @@ static void on_stop(struct fleet *fleet, struct shell_session *shell,
                     const struct wire_request *request)
 {
     struct campaign *campaign = fleet_campaign_named(fleet, request->campaign);
+    struct audit_actor actor;
     char who[REASON_SIZE];
 
+    audit_actor_of(shell->link, shell->user, &actor);
     if (campaign == NULL) {
         ask_results(fleet, shell, request);
         return;
@@ -254,15 +262,52 @@ static void on_stop(struct fleet *fleet, struct shell_session *shell,
     shell_session_who(shell, who);
     log_notice(NULL, "campaign %llu: stop asked for by %s",
                (unsigned long long)campaign->number, who);
+    audit_request(fleet, &actor, "stop", campaign->given.name, campaign->number,
+                  false, "");
     campaign_stop(campaign, who);
     answer(shell, request->id, 0,
            document_stopped(campaign->number,
                             campaign_state_name(campaign->state)));
 }
 
+/* What changes something is for operators. */
+static bool may_order(const struct shell_session *shell,
+                      const struct wire_request *request)
+{
+    bool looks = request->kind != WIRE_REQUEST_STOP &&
+                 (request->kind != WIRE_REQUEST_SUBMIT ||
+                  request->submit.plan != WIRE_PLAN_NONE);
+
+    return looks || shell->link->role != TLS_ROLE_VIEWER;
+}
+
+static void refuse_order(struct fleet *fleet, struct shell_session *shell,
+                         const struct wire_request *request)
+{
+    bool stop = request->kind == WIRE_REQUEST_STOP;
+    struct audit_actor actor;
+    char reason[REASON_SIZE];
+
+    audit_actor_of(shell->link, shell->user, &actor);
+    (void)snprintf(reason, sizeof(reason),
+                   "'%s' may watch and read, not %s campaigns: the certificate "
+                   "is a viewer's, an operator's is needed ('lockstep keys "
+                   "operator NAME')",
+                   actor.name, stop ? "stop" : "submit");
+    log_notice(NULL, "%s from %s: %s", actor.name, actor.address, reason);
+    audit_request(fleet, &actor, stop ? "stop" : "submit",
+                  stop ? request->campaign : request->submit.name, 0, true,
+                  reason);
+    answer_error(shell, request->id, STATUS_FAILED, reason);
+}
+
 static void on_request(struct fleet *fleet, struct shell_session *shell,
                        const struct wire_request *request)
 {
+    if (!may_order(shell, request)) {
+        refuse_order(fleet, shell, request);
+        return;
+    }
     switch (request->kind) {
     case WIRE_REQUEST_SUBMIT:
         submit_begin(fleet, shell, request->id, &request->submit);
@@ -280,6 +325,7 @@ static void on_request(struct fleet *fleet, struct shell_session *shell,
     case WIRE_REQUEST_EXPORT:
     case WIRE_REQUEST_RUNS:
     case WIRE_REQUEST_LIVE:
+    case WIRE_REQUEST_AUDIT:
         ask_results(fleet, shell, request);
         break;
     case WIRE_REQUEST_WATCH:

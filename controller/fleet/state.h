@@ -4,6 +4,7 @@
  *   fleet.c    links, time, the store's callbacks
  *   agents.c   frames of agents
  *   shells.c   requests of shells
+ *   audit.c    what of it the audit log is told
  *   submit.c   from a file to a plan; then inspect.c: the facts of its
  *              targets; then accept.c: into store and queue
  *   campaign.c from waiting to the verdict
@@ -11,6 +12,7 @@
 #ifndef CONTROLLER_FLEET_STATE_H
 #define CONTROLLER_FLEET_STATE_H
 
+#include "controller/fleet/audit.h"
 #include "controller/fleet/campaign.h"
 #include "controller/fleet/fleet.h"
 #include "controller/fleet/link.h"
@@ -34,6 +36,7 @@ struct fleet {
     struct registry *registry;
     struct queue *queue;
     struct probes probes;
+    struct audit_strangers strangers;
     struct link *links;
     uint32_t link_count;
     uint32_t ended_count; /* links that have ended and are still there */
@@ -118,6 +121,7 @@ void submit_refuse_report(struct campaign *campaign, uint32_t status);
 /* Takes the document; NULL means that memory ran out. */
 void submit_answer(struct campaign *campaign, uint32_t status, char *document);
 void submit_progress(struct campaign *campaign, const char *text);
+void submit_audit(struct campaign *campaign, bool refused, const char *detail);
 void submit_check_targets(struct campaign *campaign);
 void submit_inspect(struct campaign *campaign);
 void submit_accept(struct campaign *campaign);

@@ -35,6 +35,12 @@ void submit_answer(struct campaign *campaign, uint32_t status, char *document)
     free(document);
 }
 
+void submit_audit(struct campaign *campaign, bool refused, const char *detail)
+{
+    audit_request(campaign->fleet, &campaign->by, "submit",
+                  campaign->given.name, campaign->number, refused, detail);
+}
+
 /* A notice on the way of the Submit. */
 void submit_progress(struct campaign *campaign, const char *text)
 {
@@ -54,6 +60,7 @@ void submit_refuse_report(struct campaign *campaign, uint32_t status)
     language_report_first(&campaign->report, first, sizeof(first));
     log_notice(NULL, "submit of '%s' by %s refused: %s", campaign->given.name,
                campaign->given.who, first);
+    submit_audit(campaign, true, first);
     submit_answer(campaign, status, document_report(&campaign->report));
     campaign_enter(campaign, CAMPAIGN_OVER);
 }
@@ -88,6 +95,7 @@ void submit_refuse(struct campaign *campaign, const char *reason)
     }
     log_notice(NULL, "submit of '%s' by %s refused: %s", campaign->given.name,
                campaign->given.who, reason);
+    submit_audit(campaign, true, reason);
     submit_answer(campaign, STATUS_FAILED, document_error(reason));
     campaign_enter(campaign, CAMPAIGN_OVER);
 }
@@ -187,6 +195,7 @@ static struct campaign *campaign_new(struct fleet *fleet,
     campaign->id = fleet->new_uuid();
     campaign->state = CAMPAIGN_INSPECTING;
     campaign->shell = shell->link->id;
+    audit_actor_of(shell->link, shell->user, &campaign->by);
     campaign->request = request;
     campaign->show = submit->plan;
     campaign->slices_phase = UINT32_MAX;

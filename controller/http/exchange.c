@@ -232,8 +232,10 @@ static void tell_controller(struct exchange *x)
         (json_int_t)fleet_epoch(fleet), "version", LOCKSTEP_VERSION, "user",
         x->peer.name, "role", tls_role_name(x->peer.role), "may_change",
         x->peer.may_change, "why_not",
-        x->peer.may_change
-            ? NULL
+        x->peer.may_change ? NULL
+        : x->peer.role == TLS_ROLE_VIEWER
+            ? "this certificate is a viewer's: it watches and reads, and "
+              "starts or stops no campaign"
             : "this address is for looking: the lab has keys, and without a "
               "certificate nobody starts or stops a campaign");
     char *text = json_dumps(document, JSON_COMPACT);

@@ -208,15 +208,14 @@ static struct MHD_Daemon *start(struct http *http, int fd, const char *pem)
 }
 
 /* The bundle is read anew, by the rules for bundles. */
-static int start_secure(struct http *http, int fd, const char *keys,
-                        struct diag *diag)
+static int start_secure(struct http *http, int fd,
+                        const struct http_options *options, struct diag *diag)
 {
     char pem[KEY_FILE_MAX];
     size_t length = 0;
-    int err = tls_context_load(keys, &http->tls, diag);
+    int err = key_file_read(options->keys, pem, &length, diag);
 
-    if (err == 0)
-        err = key_file_read(keys, pem, &length, diag);
+    http->tls = options->tls;
     if (err == 0)
         http->daemon = start(http, fd, pem);
     explicit_bzero(pem, sizeof(pem));
@@ -229,7 +228,7 @@ static int start_daemon(struct http *http, const struct http_options *options,
     int err = 0;
 
     if (place->secure)
-        err = start_secure(http, fd, options->keys, diag);
+        err = start_secure(http, fd, options, diag);
     else
         http->daemon = start(http, fd, NULL);
     if (err == 0 && http->daemon == NULL)
@@ -264,7 +263,6 @@ static void free_http(struct http *http)
 {
     (void)door_free(http->door);
     feed_done(&http->feed);
-    tls_context_free(http->tls);
     free(http->url);
     free(http);
 }

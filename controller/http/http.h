@@ -21,6 +21,7 @@
 
 struct fleet;
 struct http;
+struct tls_context;
 struct uv_loop_s;
 
 struct http_options {
@@ -28,6 +29,9 @@ struct http_options {
     struct fleet *fleet;
     const char *address; /* HOST:PORT, or https://HOST:PORT */
     const char *keys;    /* the controller's bundle; "": none */
+    /* Of the same bundle, and whom it takes: what is revoked there is revoked
+       here.  NULL without keys.  Outlives this. */
+    struct tls_context *tls;
 };
 
 /* Whether the address can be served with what is given: 0 or -EINVAL. */

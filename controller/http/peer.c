@@ -44,7 +44,8 @@ static int check_certificate(const struct http *http,
                         "with 'lockstep keys operator NAME' and give it to "
                         "the browser, see lockstepd(8)");
     return tls_context_vouch(http->tls, chain[0].data, chain[0].size,
-                             TLS_ROLE_OPERATOR, peer->name, &peer->role, diag);
+                             TLS_ROLE_OPERATOR | TLS_ROLE_VIEWER, peer->name,
+                             &peer->role, diag);
 }
 
 int peer_of(const struct http *http, struct MHD_Connection *connection,
@@ -56,6 +57,8 @@ int peer_of(const struct http *http, struct MHD_Connection *connection,
     print_address(connection, ret_peer->address);
     if (http->tls != NULL)
         err = check_certificate(http, connection, ret_peer, diag);
-    ret_peer->may_change = http->tls != NULL ? err == 0 : !http->has_keys;
+    ret_peer->may_change = http->tls != NULL
+                               ? err == 0 && ret_peer->role == TLS_ROLE_OPERATOR
+                               : !http->has_keys;
     return err;
 }

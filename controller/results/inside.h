@@ -10,6 +10,7 @@
  *     results_resume.c    phases that go on after a restart
  *     results_end.c       totals, verdicts, the end
  *     results_query.c     questions
+ *     results_audit.c     the audit log
  *     results_event.c     what watchers are told
  *     task.c              tasks
  */

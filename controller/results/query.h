@@ -28,6 +28,8 @@ int query_find(struct store_access *access, const char *text,
                struct query_found *ret_found, struct diag *diag) MUST_CHECK;
 
 /* Each appends one document. */
+int query_audit(struct store_access *access, struct bytes *into,
+                struct diag *diag) MUST_CHECK;
 int query_campaigns(struct store_access *access, struct bytes *into,
                     struct diag *diag) MUST_CHECK;
 int query_status(struct store_access *access, const struct query_found *found,

@@ -128,8 +128,8 @@ static int record_target(struct store_access *access, uint64_t campaign,
     statement_begin(&s, access,
                     "INSERT OR REPLACE INTO target(campaign, target, host, sd, "
                     "path, device, size_bytes, device_bytes, logical_block, "
-                    "written, serial, wwn, model, facts) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                    "written, serial, wwn, model, facts, content) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     statement_uint(&s, campaign);
     statement_uint(&s, number);
     statement_uint(&s, target->host);
@@ -144,6 +144,7 @@ static int record_target(struct store_access *access, uint64_t campaign,
     statement_text(&s, or_empty(told->wwn));
     statement_text(&s, or_empty(told->model));
     statement_text(&s, facts);
+    statement_text(&s, or_empty(told->content));
     return statement_run(&s, diag);
 }
 

@@ -330,6 +330,25 @@ int results_phase_verdict(struct results *results, const struct uuid *campaign,
 int results_phase_skipped(struct results *results, const struct uuid *campaign,
                           uint32_t phase, const char *reason) MUST_CHECK;
 
+/* ---- Who did what -------------------------------------------------------- */
+
+#define RESULTS_AUDIT_MAX 100000u /* the newest are kept */
+
+/* An entry of the audit log.  Texts are for people; "" is unknown. */
+struct results_audit {
+    const char *who;
+    const char *role;    /* of the certificate */
+    const char *address; /* where from */
+    const char *action;  /* "submit", "stop", "connect" */
+    const char *subject; /* what of: a file, a campaign */
+    uint64_t campaign;   /* its number; 0: none */
+    bool refused;
+    const char *detail; /* why refused, or what came of it */
+};
+
+int results_audit(struct results *results,
+                  const struct results_audit *entry) MUST_CHECK;
+
 /* ---- Documents ----------------------------------------------------------- */
 
 enum results_event_kind {
@@ -357,6 +376,7 @@ enum results_query {
     RESULTS_QUERY_EXPORT,    /* one piece of everything, rows included */
     RESULTS_QUERY_RUNS,      /* SHOW with the cluster's totals only */
     RESULTS_QUERY_LIVE,      /* the newest interval, drive by drive */
+    RESULTS_QUERY_AUDIT,     /* the audit log's newest 1000; no id either */
 };
 
 struct results_answer {

@@ -50,9 +50,14 @@ static int run_on_campaign(struct query_task *task, struct store_access *access)
 static int run_query(struct store_job *job, struct store_access *access)
 {
     struct query_task *task = (struct query_task *)job;
-    int err = task->query == RESULTS_QUERY_CAMPAIGNS
-                  ? query_campaigns(access, &task->text, &job->diag)
-                  : run_on_campaign(task, access);
+    int err;
+
+    if (task->query == RESULTS_QUERY_CAMPAIGNS)
+        err = query_campaigns(access, &task->text, &job->diag);
+    else if (task->query == RESULTS_QUERY_AUDIT)
+        err = query_audit(access, &task->text, &job->diag);
+    else
+        err = run_on_campaign(task, access);
 
     if (err == 0 && task->text.failed)
         err = diag_set(&job->diag, -ENOMEM,

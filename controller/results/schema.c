@@ -157,9 +157,17 @@ static const char version_2[] =
     ADD_LATENESS("cluster_interval") ADD_HOLDS("cluster_interval")
     ADD_LATENESS("workload_interval")
     ADD_LATENESS("total") ADD_HOLDS("total");
+/* Who did what; and what was on a target that a campaign overwrites. */
+static const char version_3[] =
+    "CREATE TABLE audit("
+    " id INTEGER PRIMARY KEY, at_ns INTEGER NOT NULL,"
+    " who TEXT NOT NULL, role TEXT NOT NULL, address TEXT NOT NULL,"
+    " action TEXT NOT NULL, subject TEXT NOT NULL, campaign INTEGER,"
+    " refused INTEGER NOT NULL, detail TEXT NOT NULL) STRICT;"
+    "ALTER TABLE target ADD COLUMN content TEXT NOT NULL DEFAULT '';";
 /* clang-format on */
 
-static const char *const steps[] = {version_1, version_2};
+static const char *const steps[] = {version_1, version_2, version_3};
 
 uint32_t schema_version(void)
 {

@@ -55,6 +55,7 @@ enum query_kind {
     SHELL_QUERY_SHOW,
     SHELL_QUERY_EXPORT,
     SHELL_QUERY_LIVE,
+    SHELL_QUERY_AUDIT,
 };
 
 /* Encoders return -ENOMEM, or -EMSGSIZE when the frame would be too long. */

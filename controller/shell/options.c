@@ -35,8 +35,11 @@ static const struct command_row commands[COMMAND_COUNT] = {
                          "runs of campaigns side by side", OPTIONS_WORDS_MAX},
     [COMMAND_EXPORT] = {"export", "ID",
                         "a campaign as CSV, JSON or a vdbench folder", 1},
-    [COMMAND_KEYS] = {"keys", "init | agent NAME | operator NAME",
-                      "make the lab's keys", 2},
+    [COMMAND_KEYS] = {"keys",
+                      "init | list | agent NAME | operator NAME | viewer "
+                      "NAME | renew NAME | revoke NAME",
+                      "make, list, renew and revoke the lab's keys", 2},
+    [COMMAND_AUDIT] = {"audit", "", "who submitted, stopped or was refused", 0},
 };
 
 #define BIT(command) (1u << (command))
@@ -46,7 +49,7 @@ static const struct command_row commands[COMMAND_COUNT] = {
     (BIT(COMMAND_SUBMIT) | BIT(COMMAND_HOSTS) | BIT(COMMAND_DRIVES) |          \
      BIT(COMMAND_CAMPAIGNS) | BIT(COMMAND_STATUS) | BIT(COMMAND_WATCH) |       \
      BIT(COMMAND_SHOW) | BIT(COMMAND_STOP) | BIT(COMMAND_REPORT) |             \
-     BIT(COMMAND_COMPARE) | BIT(COMMAND_EXPORT))
+     BIT(COMMAND_COMPARE) | BIT(COMMAND_EXPORT) | BIT(COMMAND_AUDIT))
 #define RENDER_COMMANDS (BIT(COMMAND_REPORT) | BIT(COMMAND_EXPORT))
 
 /* One option: where its value goes and how. */

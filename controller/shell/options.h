@@ -36,6 +36,7 @@ enum command_id {
     COMMAND_COMPARE,
     COMMAND_EXPORT,
     COMMAND_KEYS,
+    COMMAND_AUDIT,
     COMMAND_COUNT,
 };
 

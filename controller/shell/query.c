@@ -51,6 +51,18 @@ static const struct table_column campaign_columns[] = {
     {"by", "who", TABLE_TEXT, 0, NULL},
 };
 
+static const struct table_column audit_columns[] = {
+    {"at", "at", TABLE_TEXT, 0, NULL},
+    {"who", "who", TABLE_TEXT, 0, NULL},
+    {"role", "role", TABLE_TEXT, 0, "-"},
+    {"from", "from", TABLE_TEXT, 0, NULL},
+    {"what", "action", TABLE_TEXT, 0, NULL},
+    {"of", "subject", TABLE_TEXT, 0, "-"},
+    {"campaign", "campaign", TABLE_NUMBER, 0, "-"},
+    {"outcome", "outcome", TABLE_TEXT, 0, NULL},
+    {"detail", "detail", TABLE_TEXT, 0, "-"},
+};
+
 static const char *text_of(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
@@ -226,6 +238,10 @@ static void print_document(const struct options *options,
         print_list(document, "campaigns", campaign_columns,
                    ARRAY_LENGTH(campaign_columns), "no campaigns yet");
         break;
+    case COMMAND_AUDIT:
+        print_list(document, "audit", audit_columns,
+                   ARRAY_LENGTH(audit_columns), "nothing yet");
+        break;
     case COMMAND_SHOW:
         print_show(document);
         break;
@@ -253,6 +269,8 @@ static int encode(const struct options *options, uint32_t id,
         return codec_query(id, SHELL_QUERY_DRIVES, "", ret_body);
     case COMMAND_CAMPAIGNS:
         return codec_query(id, SHELL_QUERY_CAMPAIGNS, "", ret_body);
+    case COMMAND_AUDIT:
+        return codec_query(id, SHELL_QUERY_AUDIT, "", ret_body);
     case COMMAND_SHOW:
         return codec_query(id, SHELL_QUERY_SHOW, campaign, ret_body);
     case COMMAND_STOP:
@@ -266,7 +284,9 @@ static int print_answer(const struct options *options, struct answer *answer)
 {
     const char *error =
         json_string_value(json_object_get(answer->document, "error"));
-    bool refused = answer->status == EXIT_USAGE;
+    bool refused =
+        answer->status == EXIT_USAGE ||
+        (answer->status != EXIT_COMPLETE && options->command == COMMAND_STOP);
     int status = answer->status;
 
     if (options->command == COMMAND_SHOW && !refused)
@@ -280,7 +300,7 @@ static int print_answer(const struct options *options, struct answer *answer)
         return output_document(answer->document, (enum exit_status)status,
                                NULL);
     if (refused)
-        status = output_error(false, EXIT_USAGE, "%s",
+        status = output_error(false, answer->status, "%s",
                               error != NULL ? error : "refused");
     else
         print_document(options, answer->document);

@@ -326,6 +326,17 @@ class Http(unittest.TestCase):
             page.context = context(bundle)
             self.assertIn(word, page.get("/api/v1/hosts", 403)["error"])
 
+        # A viewer looks on; whoever is revoked does not even that.
+        self.lab.lockstep("keys", "viewer", "vera", "--dir", keys, check=0)
+        page.context = context(keys / "viewer-vera.pem")
+        who = page.get("/api/v1/controller")
+        self.assertEqual((who["role"], who["may_change"]), ("viewer", False))
+        page.post("/api/v1/campaigns", submission(LONG, self.lab.folder), 403)
+        self.lab.lockstep("keys", "revoke", "vera", "--dir", keys, check=0)
+        lab.wait_until(lambda: b"revoked" in page.ask("GET",
+                                                      "/api/v1/hosts")[1],
+                       10, "the revocation")
+
     def fleet_with_keys(self, http):
         self.lab.controller(http=http)
         self.lab.agent("a", offers=[f"{self.lab.folder}/"])

@@ -560,7 +560,7 @@ START_TEST(dates_are_checked)
         long from_s, until_s;
         const char *says; /* NULL: accepted */
     } dates[] = {
-        {-7200, -3600, "has expired; issue a new"},
+        {-7200, -3600, "has expired; 'lockstep keys renew'"},
         {3600, 7200, "not yet valid"},
         {-3600, 3600, NULL},
     };

@@ -381,19 +381,25 @@ static inline void shell_say(void)
                 world_clock.now_ns);
 }
 
-static inline void shell_enter(void)
+static inline void shell_enter_as(const struct link_peer *peer)
 {
-    static const struct link_peer peer = {
-        .address = "local", .name = "", .role = TLS_ROLE_NONE};
     Lockstep__ShellHello hello = LOCKSTEP__SHELL_HELLO__INIT;
 
-    shell_link = fleet_connected(fleet, &shell_connection, &peer);
+    shell_link = fleet_connected(fleet, &shell_connection, peer);
     ck_assert_ptr_nonnull(shell_link);
     hello.major = 1;
     hello.user = (char *)(uintptr_t) "ann";
     BODY_PACK(SHELL_HELLO, shell_hello, &hello);
     shell_say();
     world_expect(&shell_connection, LOCKSTEP__FRAME__BODY_WELCOME);
+}
+
+static inline void shell_enter(void)
+{
+    static const struct link_peer peer = {
+        .address = "local", .name = "", .role = TLS_ROLE_NONE};
+
+    shell_enter_as(&peer);
 }
 
 static inline void shell_submit_yes(uint32_t id, const char *text,
