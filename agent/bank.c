@@ -119,6 +119,7 @@ void bank_release(struct bank_ring *ring)
         tally_clear(&bank->tallies[i]);
     bank->spans = 0;
     bank->holds = (struct row_holds){0};
+    bank->failure_count = 0;
     /* Release: the worker finds it cleared. */
     atomic_store_explicit(&ring->taken, taken + 1, memory_order_release);
 }
@@ -135,4 +136,12 @@ void tally_error(struct tally *tally, int err)
         known->count++;
         return;
     }
+}
+
+bool bank_keep(struct bank *bank, const struct row_failure *failure)
+{
+    if (bank->failure_count == BANK_FAILURES)
+        return false;
+    bank->failures[bank->failure_count++] = *failure;
+    return true;
 }

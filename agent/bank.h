@@ -24,7 +24,8 @@
 
 #include <stdatomic.h>
 
-#define BANK_COUNT 5u
+#define BANK_COUNT    5u
+#define BANK_FAILURES 16u /* kept with their particulars */
 
 /* One operation of one cell. */
 struct tally {
@@ -48,6 +49,8 @@ struct bank {
     uint32_t spans;    /* 1 or more once closed */
     uint64_t end_ns;   /* true end, set when closed */
     struct row_holds holds;
+    struct row_failure failures[BANK_FAILURES];
+    uint32_t failure_count;
 };
 
 struct bank_ring {
@@ -100,5 +103,8 @@ void bank_release(struct bank_ring *ring);
 
 /* Adds an error, by errno; 0 is a short transfer. */
 void tally_error(struct tally *tally, int err);
+
+/* Keeps the particulars; false when there is no more room in this bank. */
+bool bank_keep(struct bank *bank, const struct row_failure *failure);
 
 #endif

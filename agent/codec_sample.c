@@ -11,8 +11,8 @@
 #include "proto/lockstep.pb-c.h"
 
 /* A cell without its blobs, and a part without its cells, take less. */
-#define CELL_BYTES 224u
-#define HEAD_BYTES 512u
+#define CELL_BYTES 288u
+#define HEAD_BYTES 8192u
 #define PART_BYTES (CODEC_BODY_MAX - HEAD_BYTES)
 
 /* A row on its way: every cell that has something to say, and in `ends` which
@@ -20,6 +20,10 @@
 struct builder {
     Lockstep__CellSample *cells;
     Lockstep__CellSample **list;
+    Lockstep__ErrorCount *errors; /* ROW_ERRORS of each cell */
+    Lockstep__ErrorCount **error_list;
+    Lockstep__Failure failures[ROW_FAILURES];
+    Lockstep__Failure *failure_list[ROW_FAILURES];
     uint32_t cell_count;
     uint32_t ends[CODEC_PARTS_MAX];
     uint32_t part_count;
@@ -50,6 +54,22 @@ static bool take_blob(struct builder *builder,
     return true;
 }
 
+static void add_errors(struct builder *builder, const struct row_cell *from,
+                       Lockstep__CellSample *to)
+{
+    size_t first = (size_t)(to - builder->cells) * ROW_ERRORS;
+
+    to->by_errno = &builder->error_list[first];
+    for (uint32_t i = 0; i < ROW_ERRORS && from->by_errno[i].count > 0; i++) {
+        Lockstep__ErrorCount *error = &builder->errors[first + i];
+
+        lockstep__error_count__init(error);
+        error->err = (uint32_t)from->by_errno[i].err;
+        error->count = from->by_errno[i].count;
+        to->by_errno[to->n_by_errno++] = error;
+    }
+}
+
 static void builder_done(struct builder *builder)
 {
     for (uint32_t i = 0; builder->cells != NULL && i < builder->cell_count;
@@ -59,6 +79,8 @@ static void builder_done(struct builder *builder)
     }
     free(builder->cells);
     free(builder->list);
+    free(builder->errors);
+    free(builder->error_list);
     free(builder);
 }
 
@@ -71,8 +93,12 @@ static struct builder *builder_new(const struct row *row)
         return NULL;
     builder->cells = calloc(most, sizeof(*builder->cells));
     builder->list = calloc(most, sizeof(Lockstep__CellSample *));
+    builder->errors = calloc(most * ROW_ERRORS, sizeof(*builder->errors));
+    builder->error_list =
+        calloc(most * ROW_ERRORS, sizeof(Lockstep__ErrorCount *));
     builder->part_count = 1;
-    if (builder->cells == NULL || builder->list == NULL) {
+    if (builder->cells == NULL || builder->list == NULL ||
+        builder->errors == NULL || builder->error_list == NULL) {
         builder_done(builder);
         return NULL;
     }
@@ -92,6 +118,8 @@ static bool add_cell(struct builder *builder, uint32_t index, enum job_op op,
     to->ios = from->ios;
     to->bytes = from->bytes;
     to->errors = from->errors;
+    if (from->errors > 0)
+        add_errors(builder, from, to);
     to->in_flight = from->in_flight;
     to->oldest_ns = from->oldest_ns;
     to->unissued = from->unissued;
@@ -146,10 +174,27 @@ static void fill_head(const struct row *row, Lockstep__Sample *sample)
     sample->agent_opened_last_ns = row->opened_last_ns;
 }
 
+static void add_failures(struct builder *builder, const struct row *row)
+{
+    for (uint32_t i = 0; i < row->failure_count; i++) {
+        const struct row_failure *from = &row->failures[i];
+        Lockstep__Failure *to = &builder->failures[i];
+
+        lockstep__failure__init(to);
+        to->cell = from->cell;
+        to->op = (Lockstep__Op)from->op;
+        to->offset = from->offset;
+        to->length = from->length;
+        to->err = from->result < 0 ? (uint32_t)-from->result : 0;
+        to->transferred = from->result < 0 ? 0 : (uint32_t)from->result;
+        to->agent_at_ns = from->at_ns;
+        builder->failure_list[i] = to;
+    }
+}
+
 static struct codec_bytes pack_part(const struct work *work,
                                     const struct row *row,
-                                    const struct builder *builder,
-                                    uint32_t part)
+                                    struct builder *builder, uint32_t part)
 {
     Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
     Lockstep__Sample sample = LOCKSTEP__SAMPLE__INIT;
@@ -172,8 +217,11 @@ static struct codec_bytes pack_part(const struct work *work,
     host.holds = row->holds.count;
     host.held_ns = row->holds.ns;
     host.refused = row->holds.refused;
-    if (part == 0)
+    if (part == 0) {
         sample.host = &host;
+        sample.n_failures = row->failure_count;
+        sample.failures = builder->failure_list;
+    }
     frame.body_case = LOCKSTEP__FRAME__BODY_SAMPLE;
     frame.sample = &sample;
     return codec_pack(&frame);
@@ -187,6 +235,7 @@ uint32_t codec_sample(const struct work *work, const struct row *row,
 
     if (builder == NULL)
         return 0;
+    add_failures(builder, row);
     if (add_cells(builder, row)) {
         count = builder->part_count;
         for (uint32_t i = 0; i < count; i++)

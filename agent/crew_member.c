@@ -65,6 +65,7 @@ static void release(struct crew_member *m)
     if (atomic_fetch_sub(&m->holders, 1) > 1)
         return;
     worker_done(&m->worker);
+    free(m->silences);
     crew_shared_release(m->shared);
     free(m);
 }
@@ -76,14 +77,37 @@ enum crew_stage crew_member_stage(const struct crew_member *m)
                                                  memory_order_acquire);
 }
 
+/* Under the mutex.  Which drive a blocked thread waits for is not known: all of
+ * its own are taken for silent. */
+static void tell_silent(struct crew_member *m)
+{
+    const struct worker *w = &m->worker;
+
+    m->silences = calloc(w->target_count, sizeof(*m->silences));
+    for (uint32_t i = 0; m->silences != NULL && i < w->target_count; i++) {
+        m->silences[i] = m->lost || w->targets[i].stuck > 0;
+        if (m->silences[i])
+            stuck_add(&w->targets[i].drive, clock_now_ns(m->shared->clock));
+    }
+}
+
+static void tell_answering(struct crew_member *m)
+{
+    for (uint32_t i = 0; m->silences != NULL && i < m->worker.target_count; i++)
+        if (m->silences[i])
+            stuck_remove(&m->worker.targets[i].drive);
+}
+
 static void enter_stage(struct crew_member *m, enum crew_stage stage)
 {
     struct crew_shared *s = m->shared;
 
     (void)pthread_mutex_lock(&s->mutex);
     atomic_store_explicit(&m->stage, (int)stage, memory_order_release);
-    if (stage == CREW_STAGE_CLOSED && m->quarantined)
+    if (stage == CREW_STAGE_CLOSED && m->quarantined) {
         atomic_fetch_sub(&quarantined_bytes, m->memory_bytes);
+        tell_answering(m);
+    }
     (void)pthread_cond_broadcast(&s->changed);
     (void)pthread_mutex_unlock(&s->mutex);
 }
@@ -250,8 +274,10 @@ void crew_member_leave(struct crew_member *m)
     (void)pthread_mutex_lock(&s->mutex);
     done = is_done(m);
     m->quarantined = !done;
-    if (!done)
+    if (!done) {
         atomic_fetch_add(&quarantined_bytes, m->memory_bytes);
+        tell_silent(m);
+    }
     (void)pthread_mutex_unlock(&s->mutex);
     if (done)
         (void)pthread_join(m->thread, NULL);

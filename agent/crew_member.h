@@ -58,7 +58,8 @@ struct crew_member {
     char features[ENGINE_FEATURES]; /* from READY on */
     uint32_t number;
     uint64_t memory_bytes;
-    bool quarantined; /* under the mutex: it is counted */
+    bool quarantined; /* under the mutex: it is counted, and */
+    bool *silences;   /* which of its targets are told to be stuck */
     bool lost;        /* the crew's: blocked for good */
 };
 

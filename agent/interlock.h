@@ -128,6 +128,8 @@ struct interlock_facts {
     char drive[PATH_SIZE];  /* of a partition: its drive; else "" */
     uint64_t device_number; /* st_rdev; st_dev for files */
     uint64_t inode;         /* of files */
+    uint64_t silent_ns;     /* requests of a past phase are stuck for so long;
+                               0: none are */
     uint64_t size_bytes;    /* of a file of ours: as far as it was filled */
     uint64_t length_bytes;  /* of a file: its length */
     uint32_t logical_block; /* transfers and offsets are multiples of it; 1
@@ -166,6 +168,7 @@ struct interlock_facts {
 enum interlock_verdict {
     INTERLOCK_ALLOWED,
     INTERLOCK_NO_ACCESS,
+    INTERLOCK_SILENT, /* requests of an earlier phase never came back */
     INTERLOCK_NOT_THERE,
     INTERLOCK_WRONG_KIND,
     INTERLOCK_ANOTHER_DRIVE, /* identity differs */

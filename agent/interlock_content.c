@@ -15,6 +15,7 @@
 #include "agent/interlock_facts.h"
 #include "agent/interlock_left.h"
 #include "agent/inventory_sysfs.h"
+#include "agent/patience.h"
 
 #define SIGNATURES_MAX 32u
 
@@ -187,6 +188,62 @@ static enum interlock_content probe_data(int fd, char *text)
     return INTERLOCK_CONTENT_FOUND;
 }
 
+/* ---- Drives that do not answer --------------------------------------------
+ */
+
+typedef enum interlock_content probe_fn(int fd, char *text);
+
+/* A look that may hang: see patience.h. */
+struct looking {
+    probe_fn *probe;
+    int fd; /* its own */
+    enum interlock_content content;
+    char text[TEXT_SIZE];
+};
+
+static void look_now(void *context)
+{
+    struct looking *l = context;
+
+    l->content = l->probe(l->fd, l->text);
+}
+
+static void looking_free(void *context)
+{
+    struct looking *l = context;
+
+    if (l->fd >= 0)
+        (void)close(l->fd);
+    free(l);
+}
+
+static enum interlock_content patiently(probe_fn *probe, int fd, char *text)
+{
+    struct looking *l = calloc(1, sizeof(*l));
+    enum interlock_content content = INTERLOCK_CONTENT_UNKNOWN;
+    int err;
+
+    (void)snprintf(text, TEXT_SIZE, "no memory or descriptor for a look");
+    if (l == NULL)
+        return content;
+    l->probe = probe;
+    l->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    err = l->fd < 0 ? -errno
+                    : patience_run(look_now, l, looking_free, PATIENCE_NS);
+    if (err == -ETIMEDOUT) {
+        (void)snprintf(text, TEXT_SIZE,
+                       "it does not answer: reading it is not done after %u s",
+                       (unsigned)(PATIENCE_NS / NS_PER_S));
+        return content;
+    }
+    if (err == 0) {
+        content = l->content;
+        memcpy(text, l->text, sizeof(l->text));
+    }
+    looking_free(l);
+    return content;
+}
+
 /* ---- All of it ----------------------------------------------------------- */
 
 void content_look(const struct look *look, int fd, const struct uuid *campaign,
@@ -195,18 +252,18 @@ void content_look(const struct look *look, int fd, const struct uuid *campaign,
     /* Let the cache not show what was there before, nor hide what others have
        not written back yet; it may not be allowed. */
     (void)ioctl(fd, BLKFLSBUF, 0);
-    facts->content = probe_signatures(fd, facts->content_text);
+    facts->content = patiently(probe_signatures, fd, facts->content_text);
     if (facts->content != INTERLOCK_CONTENT_NONE)
         return;
     if (left_is_ours(look->policy, facts->device_number, campaign))
         facts->content = INTERLOCK_CONTENT_LEFT;
     else
-        facts->content = probe_data(fd, facts->content_text);
+        facts->content = patiently(probe_data, fd, facts->content_text);
 }
 
 void content_peek(int fd, struct interlock_facts *facts)
 {
-    facts->content = probe_signatures(fd, facts->content_text);
+    facts->content = patiently(probe_signatures, fd, facts->content_text);
     if (facts->content == INTERLOCK_CONTENT_NONE)
         facts->content = INTERLOCK_CONTENT_LEFT;
 }

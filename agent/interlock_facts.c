@@ -17,6 +17,8 @@
 #include "agent/inventory_drive.h"
 #include "agent/inventory_sysfs.h"
 #include "agent/inventory_usage.h"
+#include "agent/stuck.h"
+#include "common/clock.h"
 
 #ifndef BLKGETDISKSEQ /* Linux 5.15 */
 #define BLKGETDISKSEQ _IOR(0x12, 128, uint64_t)
@@ -455,6 +457,20 @@ static void gather_missing(const struct look *look, const char *path,
     gather_file_offer(look, facts);
 }
 
+/* Before anything is opened: a drive that hangs would keep us. */
+static void gather_silence(struct interlock_facts *facts)
+{
+    const struct stuck_drive drive = {
+        .device_number = facts->device_number,
+        .inode = facts->kind == INTERLOCK_FILE ? facts->inode : 0,
+    };
+    uint64_t now_ns = clock_now_ns(clock_os());
+    uint64_t since_ns;
+
+    if (facts->device_number != 0 && stuck_since(&drive, &since_ns))
+        facts->silent_ns = now_ns > since_ns ? now_ns - since_ns : 1;
+}
+
 void facts_gather(const struct look *look, const struct interlock_wish *wish,
                   struct pin *ret_pin, struct interlock_facts *ret_facts)
 {
@@ -470,6 +486,7 @@ void facts_gather(const struct look *look, const struct interlock_wish *wish,
         gather_missing(look, wish->path, direct, ret_pin, ret_facts);
     else
         ret_facts->access_error = errno;
+    gather_silence(ret_facts);
 }
 
 int facts_bind(int fd, struct interlock_facts *facts, struct diag *diag)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/inventory_sysfs.h"
+#include "agent/patience.h"
 
 #define MEMORY_BLOCK_MAX 4096u
 #define TRANSFER_MAX     65536u /* the largest block a drive may have */
@@ -25,34 +26,70 @@ static uint32_t memory_block(int fd)
     return st.stx_dio_mem_align < 512 ? 512 : st.stx_dio_mem_align;
 }
 
+/* A read that may hang: see patience.h. */
+struct reading {
+    int fd; /* its own */
+    uint32_t block;
+    int error;
+    void *buffer;
+};
+
 /* 0, or the errno of reading the first `length` bytes. */
-static int read_first(int fd, void *buffer, uint32_t length)
+static int read_first(const struct reading *r, uint32_t length)
 {
     ssize_t got;
 
     do
-        got = pread(fd, buffer, length, 0);
+        got = pread(r->fd, r->buffer, length, 0);
     while (got < 0 && errno == EINTR);
     return got < 0 ? errno : 0;
 }
 
 /* The smallest transfer that works, from what was told on. */
+static void settle(void *context)
+{
+    struct reading *r = context;
+    uint32_t length = r->block < TRANSFER_MAX ? r->block : TRANSFER_MAX;
+
+    r->error = read_first(r, length);
+    while (r->error == EINVAL && length < MEMORY_BLOCK_MAX) {
+        length *= 2;
+        r->error = read_first(r, length);
+        if (r->error == 0)
+            r->block = length;
+    }
+}
+
+static void reading_free(void *context)
+{
+    struct reading *r = context;
+
+    if (r->fd >= 0)
+        (void)close(r->fd);
+    free(r->buffer);
+    free(r);
+}
+
 static int settle_block(int fd, uint32_t *block)
 {
-    void *buffer = aligned_alloc(MEMORY_BLOCK_MAX, TRANSFER_MAX);
-    uint32_t length = *block < TRANSFER_MAX ? *block : TRANSFER_MAX;
+    struct reading *r = calloc(1, sizeof(*r));
     int error;
 
-    if (buffer == NULL)
+    if (r == NULL)
         return ENOMEM;
-    error = read_first(fd, buffer, length);
-    while (error == EINVAL && length < MEMORY_BLOCK_MAX) {
-        length *= 2;
-        error = read_first(fd, buffer, length);
-        if (error == 0)
-            *block = length;
+    r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    r->block = *block;
+    r->buffer = aligned_alloc(MEMORY_BLOCK_MAX, TRANSFER_MAX);
+    error = r->fd < 0 ? errno : r->buffer == NULL ? ENOMEM : 0;
+    if (error == 0)
+        error = -patience_run(settle, r, reading_free, PATIENCE_NS);
+    if (error == ETIMEDOUT)
+        return error;
+    if (error == 0) {
+        error = r->error;
+        *block = r->block;
     }
-    free(buffer);
+    reading_free(r);
     return error;
 }
 
@@ -87,6 +124,12 @@ int probe_transfer(const struct look *look, const char *path,
                             ? opened->logical_block
                             : MEMORY_BLOCK_MAX,
                         MEMORY_BLOCK_MAX);
+    if (error == ETIMEDOUT)
+        return diag_set(diag, -ETIMEDOUT,
+                        "'%s' does not answer: reading its first block is not "
+                        "done after %u s; see to the drive (dmesg tells what "
+                        "the kernel knows)",
+                        path, (unsigned)(PATIENCE_NS / NS_PER_S));
     if (error != 0)
         return diag_set(diag, -error, "cannot read the first block of '%s': %s",
                         path, strerror(error));

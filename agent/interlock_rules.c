@@ -48,6 +48,23 @@ static uint64_t space_needed(const struct situation *s)
     return s->wish->size_bytes - have;
 }
 
+static bool silent(const struct situation *s)
+{
+    return s->facts->silent_ns > 0;
+}
+
+static void say_silent(const struct situation *s, char *reason)
+{
+    char since[UNITS_SIZE];
+
+    units_print_duration(since, s->facts->silent_ns / NS_PER_S);
+    (void)snprintf(reason, REASON_SIZE,
+                   "'%.500s' does not answer: requests of an earlier phase "
+                   "have been given up %s ago and have not come back; see to "
+                   "the drive (dmesg tells what the kernel knows)",
+                   s->wish->path, since);
+}
+
 static bool no_access(const struct situation *s)
 {
     return s->facts->access_error != 0;
@@ -430,6 +447,7 @@ static const struct {
     explain_fn *explain;
 } rules[] = {
     {INTERLOCK_NO_ACCESS, no_access, say_no_access},
+    {INTERLOCK_SILENT, silent, say_silent},
     {INTERLOCK_NOT_THERE, not_there, say_not_there},
     {INTERLOCK_WRONG_KIND, wrong_kind, say_wrong_kind},
     {INTERLOCK_ANOTHER_DRIVE, another_drive, say_another_drive},

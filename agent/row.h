@@ -21,6 +21,9 @@
  * is beyond is in `errors` alone. */
 #define ROW_ERRORS 4
 
+/* Requests that failed, kept with their particulars in one row. */
+#define ROW_FAILURES 64u
+
 enum row_kind {
     ROW_MEASURED,
     ROW_WARMUP,
@@ -30,6 +33,16 @@ enum row_kind {
 struct row_error {
     int err; /* positive errno; 0: a short transfer, or none when count is 0 */
     uint64_t count;
+};
+
+/* One request that failed: among the first of its drive. */
+struct row_failure {
+    uint64_t at_ns; /* when it was known */
+    uint64_t offset;
+    uint32_t length;
+    uint32_t cell; /* index in the job */
+    enum job_op op;
+    int32_t result; /* a negative errno, or the bytes that were transferred */
 };
 
 /* One cell, one operation. */
@@ -91,6 +104,8 @@ struct row {
     struct row_holds holds; /* of all workers */
     struct row_cell *cells; /* [cell x JOB_OPS + op] */
     uint32_t cell_count;    /* as in the job */
+    const struct row_failure *failures;
+    uint32_t failure_count;
 };
 
 static inline const struct row_cell *row_cell(const struct row *row,

@@ -75,6 +75,7 @@ int sampler_init(struct sampler *s, struct worker *const *workers,
     at = s->memory;
     s->row.cells = (struct row_cell *)(at + histograms);
     s->row.cell_count = cell_count;
+    s->row.failures = s->failures;
     s->worker_count = worker_count;
     s->host = host;
     for (uint32_t i = 0; i < worker_count; i++) {
@@ -105,6 +106,7 @@ static void begin_row(struct sampler *s, uint64_t first)
     row->end_ns = 0;
     row->late_workers = 0;
     row->holds = (struct row_holds){0};
+    row->failure_count = 0;
     s->end = first + 1;
     s->merged = 0;
     s->given = false;
@@ -188,6 +190,13 @@ static void forget_state(struct row_cell *cell)
     cell->unissued_oldest_ns = 0;
 }
 
+static void merge_failures(struct sampler *s, const struct bank *bank)
+{
+    for (uint32_t i = 0;
+         i < bank->failure_count && s->row.failure_count < ROW_FAILURES; i++)
+        s->failures[s->row.failure_count++] = bank->failures[i];
+}
+
 /* A cell belongs to one worker, so a later bank of the same worker in the same
  * row replaces what the earlier one said about its edge. */
 static void merge_bank(struct sampler *s, struct sampler_worker *sw,
@@ -209,6 +218,7 @@ static void merge_bank(struct sampler *s, struct sampler_worker *sw,
     s->row.holds.count += bank->holds.count;
     s->row.holds.ns += bank->holds.ns;
     s->row.holds.refused += bank->holds.refused;
+    merge_failures(s, bank);
     s->row.end_ns = larger(s->row.end_ns, bank->end_ns);
     s->merged++;
 }

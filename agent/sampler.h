@@ -31,7 +31,8 @@ struct sampler_worker {
 struct sampler {
     struct sampler_worker *workers;
     uint32_t worker_count;
-    struct row row;           /* being merged, or given out */
+    struct row row;                            /* being merged, or given out */
+    struct row_failure failures[ROW_FAILURES]; /* the row's */
     uint64_t end;             /* first interval beyond the row */
     uint32_t merged;          /* banks in it */
     bool given;               /* the caller has it */

@@ -44,6 +44,7 @@
 #include "agent/engine.h"
 #include "agent/job.h"
 #include "agent/pattern.h"
+#include "agent/stuck.h"
 #include "common/clock.h"
 #include "common/diag.h"
 
@@ -54,6 +55,10 @@
 
 /* A silent drive does not keep a worker from looking at its orders longer. */
 #define WORKER_CHECK_NS (20 * NS_PER_MS)
+
+/* Failures of a drive in a phase that are told with their particulars, each
+ * worker's own. */
+#define WORKER_FAILURES_KEPT 8u
 
 /* Orders to all workers of a crew, read before every batch. */
 struct worker_control {
@@ -113,7 +118,10 @@ struct worker_target {
     uint32_t write_max; /* longest write; 0: none */
     uint32_t window;    /* bytes of each slot's window of the pool */
     uint32_t failures;  /* in a row */
+    uint32_t kept;      /* failures told with their particulars */
     bool fsync;         /* at the end */
+    struct stuck_drive drive;
+    uint64_t stuck; /* requests that did not come back */
     struct duplicates duplicates;
     /* Closed loop: live cells, and how one of them is chosen. */
     uint32_t *closed;

@@ -207,6 +207,7 @@ static void note_stuck(struct worker *w, const struct slot *slot,
             .age_ns = now_ns - slot->submitted_ns,
         };
     w->stuck_total++;
+    w->targets[slot->io.file].stuck++;
 }
 
 static bool end(struct worker *w, uint64_t now_ns)

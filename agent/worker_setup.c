@@ -99,6 +99,10 @@ static int copy_target(struct worker *w, const struct job *job,
     if (from->dedup_unit > 0)
         duplicates_init(&t->duplicates, from->dedup_unit, from->dedup_unique,
                         from->dedup_sets, from->sd);
+    t->drive = (struct stuck_drive){
+        .device_number = opened[index].device_number,
+        .inode = opened[index].kind == INTERLOCK_FILE ? opened[index].inode : 0,
+    };
     t->fsync = from->write && (from->open_flags & JOB_OPEN_FSYNC) != 0;
     t->fd = fcntl(opened[index].fd, F_DUPFD_CLOEXEC, 3);
     w->target_count++;

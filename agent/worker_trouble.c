@@ -41,6 +41,24 @@ static void fail_fill(struct worker *w, const struct slot *slot, int32_t result)
     worker_control_stop(w->control, CREW_ERROR);
 }
 
+/* The first of a drive, as they were. */
+static void keep_failure(struct worker *w, const struct slot *slot,
+                         int32_t result, uint64_t now_ns)
+{
+    struct worker_target *t = &w->targets[slot->io.file];
+    const struct row_failure failure = {
+        .at_ns = now_ns,
+        .offset = slot->io.offset,
+        .length = slot->io.length,
+        .cell = w->cells[slot->tally / JOB_OPS].cell,
+        .op = (enum job_op)(slot->tally % JOB_OPS),
+        .result = result,
+    };
+
+    if (t->kept < WORKER_FAILURES_KEPT && bank_keep(w->bank, &failure))
+        t->kept++;
+}
+
 static uint64_t backoff_ns(struct worker *w, struct worker_target *t)
 {
     uint32_t bits = t->failures < BACKOFF_BITS ? t->failures : BACKOFF_BITS;
@@ -71,6 +89,7 @@ void worker_fail(struct worker *w, uint32_t index, int32_t result,
     }
     w->errors++;
     tally_error(&w->bank->tallies[slot->tally], result < 0 ? -result : 0);
+    keep_failure(w, slot, result, now_ns);
     slot->submitted_ns = 0;
     if (w->fill)
         fail_fill(w, slot, result);

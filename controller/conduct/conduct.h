@@ -189,7 +189,8 @@ struct conduct_finish {
     enum conduct_outcome outcome;
     const char *reason;
     uint64_t intervals; /* as on the wire: the number of the drain row */
-    uint64_t stuck;     /* requests that did not come back */
+    uint64_t stuck;     /* requests that did not come back, */
+    char stuck_on[NAME_SIZE]; /* the first on this sd; "": not known */
 };
 
 void conductor_finished(struct conductor *conductor, uint64_t now_ns,
@@ -207,9 +208,10 @@ void conductor_stored(struct conductor *conductor, uint64_t now_ns,
                       uint32_t host, uint32_t phase, uint64_t next_interval);
 
 struct conduct_total {
-    double iops;     /* of the measured intervals, all hosts together */
-    uint64_t errors; /* requests that failed */
-    double service_mean_ns;  /* 0: unknown */
+    double iops;       /* of the measured intervals, all hosts together */
+    uint64_t failures; /* requests that failed, whenever in the phase */
+    char first_failure[REASON_SIZE / 2]; /* in words; "": not known */
+    double service_mean_ns;              /* 0: unknown */
     double response_find_ns; /* the run's find_quantile of response times;
                                 0: unknown */
 };

@@ -63,8 +63,10 @@ static void describe_part(const struct conductor *c, uint32_t host, char *text,
         append(text, size, " from interval %llu",
                (unsigned long long)part->stored);
     if (part->finish.stuck > 0)
-        append(text, size, " (%llu requests did not come back)",
-               (unsigned long long)part->finish.stuck);
+        append(text, size, " (%llu requests did not come back%s%s)",
+               (unsigned long long)part->finish.stuck,
+               part->finish.stuck_on[0] != '\0' ? " from " : "",
+               part->finish.stuck_on);
     else if (part->reason[0] != '\0')
         append(text, size, " (%s)", part->reason);
 }
@@ -112,11 +114,13 @@ enum conduct_verdict verdict_of_phase(const struct conductor *c,
         verdict = c->ending_verdict;
         memcpy(reason, c->why, REASON_SIZE);
     }
-    if (c->total.errors > 0 && verdict < CONDUCT_FAILED) {
+    if (c->total.failures > 0 && verdict < CONDUCT_FAILED) {
         verdict = CONDUCT_FAILED;
         (void)snprintf(reason, REASON_SIZE, "%llu requests failed",
-                       (unsigned long long)c->total.errors);
+                       (unsigned long long)c->total.failures);
     }
+    if (c->total.first_failure[0] != '\0' && verdict == CONDUCT_FAILED)
+        append(reason, REASON_SIZE, "; the first: %s", c->total.first_failure);
     return verdict;
 }
 

@@ -723,7 +723,7 @@ static int tell_finished(struct campaign *campaign, uint32_t host,
 void campaign_finished(struct campaign *campaign, uint32_t host,
                        const struct wire_finished *finished)
 {
-    const struct conduct_finish finish = {
+    struct conduct_finish finish = {
         .outcome = (enum conduct_outcome)finished->outcome,
         .reason = finished->reason,
         .intervals = finished->intervals,
@@ -733,6 +733,9 @@ void campaign_finished(struct campaign *campaign, uint32_t host,
 
     if (!runs(campaign))
         return;
+    if (finished->stuck_count > 0)
+        (void)snprintf(finish.stuck_on, sizeof(finish.stuck_on), "%s",
+                       finished->stuck[0].sd);
     err = tell_finished(campaign, host, finished);
     if (err != -ENOENT) /* the phase is not open there: nothing to add */
         note_store(campaign, err, "the end of a host's phase");
@@ -743,17 +746,29 @@ void campaign_finished(struct campaign *campaign, uint32_t host,
 
 /* ---- Samples ----------------------------------------------------------- */
 
+static int translate_cell(const struct slice *slice, uint32_t *cell,
+                          struct diag *diag)
+{
+    if (*cell >= slice->cell_count)
+        return diag_set(diag, -EPROTO, "a sample speaks of cell %u of %u",
+                        *cell, slice->cell_count);
+    *cell = slice->cells[*cell];
+    return 0;
+}
+
 /* The agent's cells become the run's. */
 static int translate_cells(const struct slice *slice, struct sample *sample,
                            struct diag *diag)
 {
-    for (uint32_t i = 0; i < sample->cell_count; i++) {
-        if (sample->cells[i].cell >= slice->cell_count)
-            return diag_set(diag, -EPROTO, "a sample speaks of cell %u of %u",
-                            sample->cells[i].cell, slice->cell_count);
-        sample->cells[i].cell = slice->cells[sample->cells[i].cell];
-    }
-    return 0;
+    int err = 0;
+
+    for (uint32_t i = 0; i < sample->cell_count && err == 0; i++)
+        err = translate_cell(slice, &sample->cells[i].cell, diag);
+    for (uint32_t i = 0; i < sample->error_count && err == 0; i++)
+        err = translate_cell(slice, &sample->errors[i].cell, diag);
+    for (uint32_t i = 0; i < sample->failure_count && err == 0; i++)
+        err = translate_cell(slice, &sample->failures[i].cell, diag);
+    return err;
 }
 
 /* The agent's times become instants of our clock, relative to the start. */
@@ -771,6 +786,10 @@ static int translate_times(const struct conductor *conductor, uint32_t host,
                   conductor_place(conductor, host, from->agent_opened_last_ns,
                                   &to->opened_last_ns, &skew_ns);
 
+    for (uint32_t i = 0; i < to->failure_count && placed; i++)
+        placed =
+            conductor_place(conductor, host, (uint64_t)to->failures[i].at_ns,
+                            &to->failures[i].at_ns, &skew_ns);
     if (!placed)
         return diag_set(diag, -EPROTO, "a sample of a phase without a start");
     return 0;
@@ -845,9 +864,9 @@ void campaign_stored(struct campaign *campaign, uint32_t phase, uint32_t host,
 void campaign_totalled(struct campaign *campaign, uint32_t phase,
                        const struct results_total *from)
 {
-    const struct conduct_total total = {
+    struct conduct_total total = {
         .iops = from->iops >= 0 ? from->iops : 0, /* NAN: nothing was */
-        .errors = from->errors,
+        .failures = from->failures,
         .service_mean_ns =
             from->service != NULL ? histogram_mean(from->service) : 0,
         .response_find_ns = campaign_response_ns(campaign, phase, from),
@@ -855,6 +874,8 @@ void campaign_totalled(struct campaign *campaign, uint32_t phase,
 
     if (!runs(campaign))
         return;
+    (void)snprintf(total.first_failure, sizeof(total.first_failure), "%s",
+                   from->first_failure);
     campaign_keep_drives(campaign, phase, total.iops);
     conductor_totalled(campaign->conductor, fleet_now_ns(campaign->fleet),
                        phase, &total);

@@ -115,6 +115,8 @@ const struct conduct_options *campaign_options(const struct campaign *campaign,
     }
     if (plan->host_wait_given)
         options->host_wait_ns = plan->host_wait_ns;
+    if (plan->drain_wait_ns > 0)
+        options->drain_ns = plan->drain_wait_ns;
     return options;
 }
 

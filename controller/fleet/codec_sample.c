@@ -1,6 +1,7 @@
 /* Samples: most of what a controller decodes, and all that it will believe. */
 #include "common/histogram.h"
 #include "controller/fleet/codec_check.h"
+#include "controller/results/failure.h"
 #include "controller/results/sample.h"
 
 #include <stdlib.h>
@@ -8,6 +9,8 @@
 
 #define BYTES_PER_IO_MAX (UINT64_C(256) << 20)
 #define SPAN_MAX_NS      (UINT64_C(24) * 3600 * NS_PER_S)
+#define ERRNOS_MAX       8u
+#define FAILURES_MAX     64u
 
 /* A blob decodes and holds as many values as the cell completed. */
 static void check_blob(struct check *c, const char *field,
@@ -145,6 +148,84 @@ static void decode_cells(struct check *c, const Lockstep__Sample *from,
         check_fail(c, "out of memory");
 }
 
+static uint32_t decode_errno(struct check *c, uint32_t err)
+{
+    return (uint32_t)check_range(c, "err", err, 0, FAILURE_ERRNO_MAX);
+}
+
+static void decode_cell_errors(struct check *c,
+                               const Lockstep__CellSample *from,
+                               struct sample *to)
+{
+    uint64_t sum = 0;
+
+    if (from->n_by_errno > ERRNOS_MAX)
+        check_fail(c, "%zu kinds of errors, at most %u are told",
+                   from->n_by_errno, ERRNOS_MAX);
+    for (size_t i = 0; i < from->n_by_errno && c->err == 0; i++) {
+        const Lockstep__ErrorCount *error = from->by_errno[i];
+
+        sum += count_of(c, "count", error->count);
+        if (sum > from->errors)
+            check_fail(c, "more errors by errno than errors");
+        to->errors[to->error_count++] = (struct sample_error){
+            .cell = from->cell,
+            .op = (enum sample_op)from->op,
+            .err = decode_errno(c, error->err),
+            .count = error->count,
+        };
+    }
+}
+
+/* After the cells were checked. */
+static void decode_errors(struct check *c, const Lockstep__Sample *from,
+                          struct sample *to)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < from->n_cells; i++)
+        total += from->cells[i]->n_by_errno;
+    if (total == 0)
+        return;
+    to->errors = calloc(total, sizeof(*to->errors));
+    if (to->errors == NULL)
+        check_fail(c, "out of memory");
+    for (size_t i = 0; i < from->n_cells && c->err == 0; i++)
+        decode_cell_errors(c, from->cells[i], to);
+}
+
+static void decode_failure(struct check *c, const Lockstep__Failure *from,
+                           struct sample_failure *to)
+{
+    to->cell =
+        (uint32_t)check_range(c, "cell", from->cell, 0, WIRE_CELLS_MAX - 1);
+    to->op = check_enum(c, "op", (int)from->op, SAMPLE_OPS);
+    to->offset = count_of(c, "offset", from->offset);
+    to->length =
+        (uint32_t)check_range(c, "length", from->length, 0, BYTES_PER_IO_MAX);
+    to->err = decode_errno(c, from->err);
+    to->transferred = (uint32_t)check_range(c, "transferred", from->transferred,
+                                            0, BYTES_PER_IO_MAX);
+    to->at_ns = (int64_t)count_of(c, "agent_at_ns", from->agent_at_ns);
+}
+
+static void decode_failures(struct check *c, const Lockstep__Sample *from,
+                            struct sample *to)
+{
+    if (from->n_failures == 0)
+        return;
+    if (from->n_failures > FAILURES_MAX || from->part != 0) {
+        check_fail(c, "%zu failures in part %u", from->n_failures, from->part);
+        return;
+    }
+    to->failures = calloc(from->n_failures, sizeof(*to->failures));
+    if (to->failures == NULL)
+        check_fail(c, "out of memory");
+    for (size_t i = 0; i < from->n_failures && c->err == 0; i++)
+        decode_failure(c, from->failures[i],
+                       &to->failures[to->failure_count++]);
+}
+
 static void decode_host(struct check *c, const Lockstep__Sample *from,
                         struct sample *to)
 {
@@ -209,6 +290,10 @@ void wire_decode_sample(struct check *c, const Lockstep__Sample *from,
     decode_host(c, from, sample);
     if (c->err == 0)
         decode_cells(c, from, sample);
+    if (c->err == 0)
+        decode_errors(c, from, sample);
+    if (c->err == 0)
+        decode_failures(c, from, sample);
     if (c->err != 0) {
         sample = sample_free(sample);
         return;

@@ -107,6 +107,7 @@ APPLY(apply_data_errors);
 APPLY(apply_workers);
 APPLY(apply_require);
 APPLY(apply_host_wait);
+APPLY(apply_drain_wait);
 APPLY(apply_loop);
 APPLY(apply_first_rd);
 

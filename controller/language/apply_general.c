@@ -324,3 +324,11 @@ APPLY(apply_host_wait)
     general->host_wait_given = err == 0;
     return err;
 }
+
+APPLY(apply_drain_wait)
+{
+    struct definition_general *general = definition;
+    struct language_place place;
+
+    return apply_time(reading, parameter, &general->drain_wait_ns, &place);
+}

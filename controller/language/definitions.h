@@ -291,6 +291,7 @@ struct definition_general {
     double require_value;
     bool host_wait_given; /* else as the controller is configured */
     uint64_t host_wait_ns;
+    uint64_t drain_wait_ns;
     uint32_t loops;   /* all runs so often; 0: once */
     uint64_t loop_ns; /* or for so long */
     struct language_place loop_place;

@@ -106,6 +106,8 @@ const struct parameter_kind parameter_table[] = {
           "hosts that must take part in a run: all, a number, 75%"),
     WHOLE(GENERAL, "host_wait", apply_host_wait,
           "how long a run waits for a host that is not connected; 5m"),
+    WHOLE(GENERAL, "drain_wait", apply_drain_wait,
+          "how long requests may take to come back when a run is over; 30s"),
 
     /* hd=: hosts. */
     WORKS(HD, "system", apply_host_system, "the agent's name or address"),

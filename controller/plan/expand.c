@@ -282,6 +282,7 @@ static void take_general(struct expansion *expansion)
     plan->require_value = general->require_value;
     plan->host_wait_given = general->host_wait_given;
     plan->host_wait_ns = general->host_wait_ns;
+    plan->drain_wait_ns = general->drain_wait_ns;
 }
 
 static bool fits(struct expansion *expansion)

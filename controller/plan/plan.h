@@ -320,6 +320,7 @@ struct plan {
     double require_value;
     bool host_wait_given; /* else as the controller is configured */
     uint64_t host_wait_ns;
+    uint64_t drain_wait_ns; /* 0: as the controller is configured */
     struct arena *arena; /* plan_free()'s */
 };
 

@@ -63,25 +63,53 @@ static void find_idle(struct page *page, const json_t *phase)
     fputs("</li>\n", out);
 }
 
+static void print_failure(FILE *out, const json_t *failure)
+{
+    fprintf(out, "%s of %lld bytes at %lld on ", read_text(failure, "op"),
+            (long long)read_count(failure, "length"),
+            (long long)read_count(failure, "offset"));
+    page_text(out, read_text(failure, "name"));
+    fputs(": ", out);
+    page_text(out, read_text(failure, "code"));
+    fprintf(out, ", %.6f s after the start", read_or_zero(failure, "at_s"));
+}
+
+static void print_first_failures(FILE *out, const json_t *first)
+{
+    if (json_array_size(first) == 0)
+        return;
+    fputs("; the first:<ul>", out);
+    for (size_t i = 0; i < json_array_size(first) && i < PAGE_ITEMS_MAX; i++) {
+        fputs("<li>", out);
+        print_failure(out, json_array_get(first, i));
+        fputs("</li>", out);
+    }
+    fputs("</ul>", out);
+}
+
 static void find_errors(struct page *page, const json_t *phase)
 {
-    const json_t *drives = json_object_get(phase, "drives");
+    const json_t *kinds = read_path(phase, "failures.kinds");
     FILE *out;
 
-    if (read_or_zero(phase, "total.errors") <= 0)
+    if (json_array_size(kinds) == 0)
         return;
     out = page_finding(page, phase);
     fprintf(out, "<b class=\"bad\">%lld I/O errors</b>",
-            (long long)read_count(phase, "total.errors"));
-    for (size_t i = 0; i < json_array_size(drives); i++) {
-        const json_t *drive = json_array_get(drives, i);
+            (long long)read_count(json_object_get(phase, "failures"), "count"));
+    for (size_t i = 0; i < json_array_size(kinds) && i < PAGE_ITEMS_MAX; i++) {
+        const json_t *kind = json_array_get(kinds, i);
 
-        if (read_count(drive, "errors") == 0)
-            continue;
-        fputs(", on ", out);
-        page_text(out, read_text(drive, "name"));
-        fprintf(out, " %lld", (long long)read_count(drive, "errors"));
+        fprintf(out, ", %lld %ss on ", (long long)read_count(kind, "count"),
+                read_text(kind, "op"));
+        page_text(out, read_text(kind, "name"));
+        fputs(": ", out);
+        page_text(out, read_text(kind, "code"));
+        fputs(" (", out);
+        page_text(out, read_text(kind, "error"));
+        fputs(")", out);
     }
+    print_first_failures(out, read_path(phase, "failures.first"));
     fputs("</li>\n", out);
 }
 

@@ -10,22 +10,36 @@
 #define TIME_MAX_NS (INT64_C(1) << 60) /* sums of a few stay in 64 bits */
 #define PARTS_MAX   64u
 
-static int check_cells(const struct merge *merge, const struct sample *sample,
-                       struct diag *diag)
+static bool is_own(const struct merge *merge, const struct sample *sample,
+                   uint32_t cell, enum sample_op op)
 {
     const struct layout *layout = merge->layout;
 
-    for (uint32_t i = 0; i < sample->cell_count; i++) {
-        const struct sample_cell *cell = &sample->cells[i];
+    return cell < layout->cell_count && (unsigned)op < SAMPLE_OPS &&
+           layout->cells[cell].host == sample->host;
+}
 
-        if (cell->cell >= layout->cell_count ||
-            (unsigned)cell->op >= SAMPLE_OPS ||
-            layout->cells[cell->cell].host != sample->host)
-            return diag_set(diag, -EPROTO,
-                            "a sample speaks of cell %u, which is not the "
-                            "host's",
-                            cell->cell);
-    }
+static int not_own(uint32_t cell, struct diag *diag)
+{
+    return diag_set(diag, -EPROTO,
+                    "a sample speaks of cell %u, which is not the host's",
+                    cell);
+}
+
+static int check_cells(const struct merge *merge, const struct sample *sample,
+                       struct diag *diag)
+{
+    for (uint32_t i = 0; i < sample->cell_count; i++)
+        if (!is_own(merge, sample, sample->cells[i].cell, sample->cells[i].op))
+            return not_own(sample->cells[i].cell, diag);
+    for (uint32_t i = 0; i < sample->error_count; i++)
+        if (!is_own(merge, sample, sample->errors[i].cell,
+                    sample->errors[i].op))
+            return not_own(sample->errors[i].cell, diag);
+    for (uint32_t i = 0; i < sample->failure_count; i++)
+        if (!is_own(merge, sample, sample->failures[i].cell,
+                    sample->failures[i].op))
+            return not_own(sample->failures[i].cell, diag);
     return 0;
 }
 

@@ -156,7 +156,7 @@ int show_get_figures(struct show *show, struct statement *s, uint64_t window,
     return err;
 }
 
-static void put_drive_name(struct show *show, struct object *o, uint32_t item)
+void show_put_drive_name(struct show *show, struct object *o, uint32_t item)
 {
     const struct query_names *names = &show->names;
     const struct query_drive *drive =
@@ -185,7 +185,7 @@ static void put_name(struct show *show, struct object *o,
         object_put_text(o, "host", name);
         break;
     case RECORD_DRIVE:
-        put_drive_name(show, o, item);
+        show_put_drive_name(show, o, item);
         break;
     case RECORD_WORKLOAD:
         name = json_string_value(json_array_get(show->workloads, item));
@@ -390,7 +390,7 @@ static int put_stuck(struct show *show)
     while ((got = statement_step(&s, show->diag)) == 1) {
         struct object o = object_new();
 
-        put_drive_name(show, &o, (uint32_t)statement_get_uint(&s));
+        show_put_drive_name(show, &o, (uint32_t)statement_get_uint(&s));
         object_put_text(&o, "op",
                         statement_get_int(&s) != 0 ? "write" : "read");
         object_put_count(&o, "offset", statement_get_uint(&s));
@@ -472,6 +472,8 @@ int show_phase(struct show *show)
         err = put_lost(show);
     if (err == 0)
         err = put_stuck(show);
+    if (err == 0)
+        err = show_put_failures(show);
     if (err == 0 && !show->brief)
         err = put_drain(show);
     if (err == 0)

@@ -42,6 +42,12 @@ int show_phase(struct show *show) MUST_CHECK;
 int show_load_workloads(struct show *show) MUST_CHECK;
 void show_phase_done(struct show *show);
 
+/* name, host, sd and lun of a drive: an index into plan.targets. */
+void show_put_drive_name(struct show *show, struct object *o, uint32_t target);
+
+/* query_failures.c: "failures" of show->phase. */
+int show_put_failures(struct show *show) MUST_CHECK;
+
 /* Reads the CPU and tally columns of a row. */
 int show_get_figures(struct show *show, struct statement *s, uint64_t window_ns,
                      struct figures *ret_figures) MUST_CHECK;

@@ -104,6 +104,11 @@ int record_host_row(struct store_access *access, uint64_t phase,
                     const struct host_row *row, bool *ret_fresh,
                     struct diag *diag) MUST_CHECK;
 
+/* record_failure.c: what failed in a row that is fresh. */
+int record_failures(struct store_access *access, uint64_t phase,
+                    const struct layout *layout, const struct host_row *row,
+                    struct diag *diag) MUST_CHECK;
+
 int record_row(struct store_access *access, uint64_t phase,
                const struct row *row, struct diag *diag) MUST_CHECK;
 

@@ -72,8 +72,9 @@ enum results_state {
 /* What a phase came to, from the store.  Rates are NAN where nothing was. */
 struct results_total {
     uint64_t ios;
-    uint64_t errors;
-    double iops; /* a curve's maximum, not rounded */
+    uint64_t failures; /* requests that failed, in warm-up and drain as well */
+    const char *first_failure; /* in words; "" without any */
+    double iops;               /* a curve's maximum, not rounded */
     double mib_s;
     /* Both operations together, during the call; NULL: there are none. */
     const struct histogram *service;

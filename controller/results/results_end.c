@@ -154,14 +154,14 @@ static struct results_total total_of(const struct live_phase *phase, bool good)
         .verdict = good ? phase->verdict : VERDICT_FAILED,
         .hosts_planned = phase->layout->takes_part_count,
         .hosts_measured = totals == NULL ? 0 : totals_measured(totals),
+        .failures = totals == NULL ? 0 : totals->failures,
+        .first_failure = totals == NULL ? "" : totals->first_failure,
     };
 
     if (cluster == NULL)
         return total;
-    for (int op = 0; op < SAMPLE_OPS; op++) {
+    for (int op = 0; op < SAMPLE_OPS; op++)
         total.ios += cluster->sum.n[op].ios;
-        total.errors += cluster->sum.n[op].errors;
-    }
     total.iops = rate_of(total.ios, totals_window_ns(totals));
     total.mib_s = rate_of(cluster->sum.n[SAMPLE_READ].bytes +
                               cluster->sum.n[SAMPLE_WRITE].bytes,

@@ -352,6 +352,9 @@ static int run_sample(struct store_job *job, struct store_access *access)
     bool fresh;
     int err = record_host_row(access, phase, task->row, &fresh, &job->diag);
 
+    if (err == 0 && fresh)
+        err = record_failures(access, phase, task->task.phase->layout,
+                              task->row, &job->diag);
     if (err == 0 && task->rebuild && fresh)
         err = record_rebuild(access, phase, task->row, &task->rebuilt,
                              &job->diag);

@@ -12,6 +12,8 @@ struct sample *sample_free(struct sample *sample)
 {
     if (sample != NULL) {
         free(sample->cells);
+        free(sample->errors);
+        free(sample->failures);
         free(sample->memory);
         free(sample);
     }

@@ -45,6 +45,25 @@ struct sample_cell {
     uint64_t late_max_ns;
 };
 
+/* So many requests of a cell failed with one errno. */
+struct sample_error {
+    uint32_t cell; /* index into plan_run.cells */
+    enum sample_op op;
+    uint32_t err; /* 0: a short transfer */
+    uint64_t count;
+};
+
+/* One request that failed: among the first of its drive. */
+struct sample_failure {
+    uint32_t cell;
+    enum sample_op op;
+    uint64_t offset;
+    uint32_t length;
+    uint32_t err;         /* 0: a short transfer, */
+    uint32_t transferred; /* of so many bytes */
+    int64_t at_ns;        /* as begin_ns below; before that: the agent's own */
+};
+
 struct sample_host {
     uint64_t host_cpu_ns;
     uint64_t host_system_ns;
@@ -73,6 +92,10 @@ struct sample {
     struct sample_host host_sample;
     struct sample_cell *cells;
     uint32_t cell_count;
+    struct sample_error *errors;
+    uint32_t error_count;
+    struct sample_failure *failures; /* in part 0 only */
+    uint32_t failure_count;
     void *memory; /* what the blobs point into; sample_free()'s */
 };
 

@@ -103,6 +103,22 @@ static const char version_1[] =
     " length INTEGER NOT NULL, age_ns INTEGER NOT NULL,"
     " PRIMARY KEY(phase, host, position)) STRICT;"
 
+    "CREATE TABLE failure_count("
+    " phase INTEGER NOT NULL, interval INTEGER NOT NULL,"
+    " drain INTEGER NOT NULL, host INTEGER NOT NULL,"
+    " target INTEGER NOT NULL, op INTEGER NOT NULL, err INTEGER NOT NULL,"
+    " count INTEGER NOT NULL,"
+    " PRIMARY KEY(phase, interval, drain, host, target, op, err)) STRICT;"
+
+    "CREATE TABLE failure("
+    " phase INTEGER NOT NULL, interval INTEGER NOT NULL,"
+    " drain INTEGER NOT NULL, host INTEGER NOT NULL,"
+    " position INTEGER NOT NULL, target INTEGER NOT NULL,"
+    " op INTEGER NOT NULL, offset INTEGER NOT NULL,"
+    " length INTEGER NOT NULL, err INTEGER NOT NULL,"
+    " transferred INTEGER NOT NULL, at_ns INTEGER NOT NULL,"
+    " PRIMARY KEY(phase, interval, drain, host, position)) STRICT;"
+
     "CREATE TABLE sample("
     " phase INTEGER NOT NULL, interval INTEGER NOT NULL,"
     " drain INTEGER NOT NULL, host INTEGER NOT NULL,"

@@ -474,6 +474,8 @@ static int read_all(struct adding *a, struct diag *diag)
         err = read_start(a, diag);
     if (err == 0)
         err = rest_read(a->access, a->totals->phase, &a->totals->rest, diag);
+    if (err == 0)
+        err = totals_read_failures(a->access, a->totals, diag);
     return err < 0 ? err : sum_all(a, diag);
 }
 

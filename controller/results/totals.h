@@ -39,12 +39,19 @@ struct totals {
     uint32_t host_count;
     struct totals_item *items;
     uint32_t item_count;
-    struct rest rest; /* for watchers; not written */
+    uint64_t failures; /* requests that failed in all of the phase, warm-up and
+                          drain as well; not written, nor is the next */
+    char first_failure[REASON_SIZE]; /* in words; "" without any */
+    struct rest rest;                /* for watchers; not written */
 };
 
 /* A phase that never began gives totals without items. */
 int totals_read(struct store_access *access, uint64_t phase,
                 struct totals **ret_totals, struct diag *diag) MUST_CHECK;
+
+/* query_failures.c: of totals_read(). */
+int totals_read_failures(struct store_access *access, struct totals *totals,
+                         struct diag *diag) MUST_CHECK;
 
 int totals_write(struct store_access *access, const struct totals *totals,
                  struct diag *diag) MUST_CHECK;

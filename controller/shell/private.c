@@ -314,16 +314,30 @@ static bool await(pid_t pid, int limit_ms)
     return in_time;
 }
 
-static void end_child(struct child *child, int limit_ms)
+/* A process with requests in a drive that does not answer ends when the drive
+ * does, killed or not: nobody waits for that. */
+static void end_child(struct child *child, const char *name, int limit_ms)
 {
+    bool ended;
+
     if (child->pid == 0)
         return;
-    if (!await(child->pid, limit_ms)) {
+    ended = await(child->pid, limit_ms);
+    if (!ended) {
         (void)kill(child->pid, SIGTERM);
-        if (!await(child->pid, 2000))
-            (void)kill(child->pid, SIGKILL);
+        ended = await(child->pid, 2000);
     }
-    (void)waitpid(child->pid, NULL, 0);
+    if (!ended) {
+        (void)kill(child->pid, SIGKILL);
+        ended = await(child->pid, 2000);
+    }
+    if (ended)
+        (void)waitpid(child->pid, NULL, 0);
+    else
+        fprintf(stderr,
+                "lockstep: %s (process %d) is killed and cannot end: the "
+                "kernel waits for requests that a drive does not answer\n",
+                name, (int)child->pid);
     child->pid = 0;
 }
 
@@ -332,8 +346,9 @@ struct private_pair *private_end(struct private_pair *pair, int limit_ms)
     if (pair == NULL)
         return NULL;
     /* The agent first: its controller takes its last samples. */
-    end_child(&pair->child[CHILD_AGENT], limit_ms);
-    end_child(&pair->child[CHILD_CONTROLLER], limit_ms);
+    end_child(&pair->child[CHILD_AGENT], child_names[CHILD_AGENT], limit_ms);
+    end_child(&pair->child[CHILD_CONTROLLER], child_names[CHILD_CONTROLLER],
+              limit_ms);
     free(pair);
     return NULL;
 }

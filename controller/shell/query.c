@@ -178,6 +178,48 @@ static void print_scope(const json_t *phase, const char *key,
     }
 }
 
+/* How often what failed where, and the first as it was. */
+static void print_failures(const json_t *phase)
+{
+    const json_t *failures = json_object_get(phase, "failures");
+    const json_t *kinds = json_object_get(failures, "kinds");
+    const json_t *first = json_array_get(json_object_get(failures, "first"), 0);
+
+    for (size_t i = 0; i < json_array_size(kinds); i++) {
+        const json_t *kind = json_array_get(kinds, i);
+
+        printf("  failed: %lld %ss on %s: %s, %s\n",
+               (long long)json_integer_value(json_object_get(kind, "count")),
+               text_of(kind, "op"), text_of(kind, "name"),
+               text_of(kind, "code"), text_of(kind, "error"));
+    }
+    if (first != NULL)
+        printf("  the first: a %s of %lld bytes at %lld on %s, %.6f s after "
+               "the start\n",
+               text_of(first, "op"),
+               (long long)json_integer_value(json_object_get(first, "length")),
+               (long long)json_integer_value(json_object_get(first, "offset")),
+               text_of(first, "name"),
+               json_number_value(json_object_get(first, "at_s")));
+}
+
+static void print_stuck(const json_t *phase)
+{
+    const json_t *stuck = json_object_get(phase, "stuck");
+
+    for (size_t i = 0; i < json_array_size(stuck); i++) {
+        const json_t *one = json_array_get(stuck, i);
+
+        printf("  never came back: a %s of %lld bytes at %lld on %s, %.1f s "
+               "old at the end\n",
+               text_of(one, "op"),
+               (long long)json_integer_value(json_object_get(one, "length")),
+               (long long)json_integer_value(json_object_get(one, "offset")),
+               text_of(one, "name"),
+               json_number_value(json_object_get(one, "age_us")) / 1e6);
+    }
+}
+
 static void print_phase(const json_t *phase)
 {
     const json_t *total = json_object_get(phase, "total");
@@ -199,6 +241,8 @@ static void print_phase(const json_t *phase)
                json_number_value(json_object_get(total, "queue_depth")),
                (long long)json_integer_value(json_object_get(total, "errors")));
     putchar('\n');
+    print_failures(phase);
+    print_stuck(phase);
     if (json_is_object(total))
         live_latencies(stdout, total);
     print_scope(phase, "hosts", host_totals);

@@ -153,7 +153,7 @@ static void total(void *context, uint64_t phase)
     if (s->over)
         return;
     if (s->failing_total)
-        sum.errors = 1;
+        sum.failures = 1;
     conductor_totalled(s->conductor, world_now(&s->world), (uint32_t)phase,
                        &sum);
     stage_carry_out(s);

@@ -31,6 +31,7 @@ BIN = pathlib.Path(os.environ.get("LOCKSTEP_BIN", "build/debug")).resolve()
 LOCKSTEP = BIN / "controller" / "lockstep"
 LOCKSTEPD = BIN / "controller" / "lockstepd"
 AGENT = BIN / "agent" / "lockstep-agent"
+FAULTDRIVE = BIN / "tests" / "faultdrive"
 
 
 def run(*words, check=True, **options):
@@ -179,6 +180,48 @@ class Drive:
         return True
 
 
+class FaultDrive:
+    """A drive that fails on command; see rigs/faultdrive.c.
+
+    `path` is a loop drive over it, or with raw=True the file itself.
+    """
+
+    def __init__(self, lab, megabytes, raw=False):
+        need_root()
+        if not os.path.exists("/dev/fuse"):
+            raise unittest.SkipTest("needs /dev/fuse for drives that fail")
+        handle, backing = tempfile.mkstemp(dir=lab.memory, suffix=".img")
+        os.ftruncate(handle, megabytes << 20)
+        os.close(handle)
+        self.folder = tempfile.mkdtemp(dir=lab.folder, prefix="fault")
+        self.process = lab.start(os.path.basename(self.folder),
+                                 [FAULTDRIVE, self.folder, backing])
+        lab.processes.remove(self.process)
+        lab.undo(self.end)
+        self.process.wait_for("mounted")
+        self.path = f"{self.folder}/drive"
+        self.loop = None
+        if not raw:
+            self.path = run("losetup", "--find", "--show", "--direct-io=on",
+                            self.path).stdout.strip()
+            self.loop = self.path
+            run("blockdev", "--setrw", self.path)
+
+    def order(self, command):
+        with open(f"{self.folder}/control", "w") as control:
+            control.write(command)
+
+    def end(self):
+        self.order("clear")
+        if self.loop:
+            run("losetup", "--detach", self.loop, check=False)
+            # It lets go a moment after its last user.
+            wait_until(lambda: not os.path.exists(
+                f"/sys/block/{os.path.basename(self.loop)}/loop"),
+                what=f"the end of {self.loop}")
+        self.process.end()
+
+
 class Delay:
     """A cable with delays of its own for each direction, as a TCP relay."""
 
@@ -300,6 +343,9 @@ class Lab:
     def drive(self, megabytes=64):
         need_root()
         return Drive(self, megabytes)
+
+    def fault_drive(self, megabytes=64, raw=False):
+        return FaultDrive(self, megabytes, raw)
 
     def file(self, name, text):
         path = self.folder / name

@@ -58,6 +58,8 @@ struct rig {
     void (*tick)(struct rig *rig, uint64_t since_ns);
     bool hold; /* rows are not taken */
     struct rig_row *rows;
+    struct row_failure failures[ROW_FAILURES]; /* of all rows */
+    uint32_t failure_count;
     uint32_t row_count;
     struct row_cell total[RIG_CELLS][JOB_OPS];
     struct histogram *service; /* of all cells and operations */
@@ -225,6 +227,8 @@ static inline void rig_keep(struct rig *rig, const struct row *row)
     to->end_ns = row->end_ns - RIG_START;
     to->late_workers = row->late_workers;
     to->holds = row->holds;
+    for (uint32_t i = 0; i < row->failure_count; i++)
+        rig->failures[rig->failure_count++ % ROW_FAILURES] = row->failures[i];
     for (uint32_t i = 0; i < row->cell_count; i++)
         for (uint32_t op = 0; op < JOB_OPS; op++)
             rig_keep_cell(rig, to, i, op, &row->cells[i * JOB_OPS + op]);

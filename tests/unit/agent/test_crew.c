@@ -3,6 +3,7 @@
 #include "agent/crew.h"
 
 #include "agent/interlock.h"
+#include "agent/stuck.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>
@@ -67,6 +68,7 @@ static void make_job(uint32_t targets, uint32_t threads, const char *path)
         ck_assert_msg(f.opened[i].fd >= 0, "%s: %s", path, strerror(errno));
         f.opened[i].kind = INTERLOCK_CHARACTER;
         f.opened[i].logical_block = 1;
+        f.opened[i].device_number = 0x100 + i;
     }
 }
 
@@ -294,13 +296,21 @@ START_TEST(the_lease_stops_the_load)
 }
 END_TEST
 
-/* A requests that hang: told with particulars, and nobody waits for them. */
+static struct stuck_drive drive_of(uint32_t target)
+{
+    return (struct stuck_drive){
+        .device_number = f.opened[target].device_number,
+    };
+}
+
+/* Requests that hang: told with particulars, and nobody waits for them. */
 START_TEST(case_C07_stuck_requests_are_left_behind)
 {
     const struct crew_stuck *stuck;
     uint64_t before = crew_quarantined();
     uint32_t count = 0;
-    uint64_t asked;
+    struct stuck_drive drive;
+    uint64_t asked, since_ns;
 
     make_job(2, 4, "/dev/null");
     f.job->drain_limit_ns = 200 * NS_PER_MS;
@@ -318,9 +328,14 @@ START_TEST(case_C07_stuck_requests_are_left_behind)
     }
     ck_assert_int_eq(crew_outcome(f.crew)->end, CREW_COMPLETE);
     asked = now();
+    drive = drive_of(0);
+    ck_assert(!stuck_since(&drive, &since_ns));
     done();
     ck_assert_uint_lt(now() - asked, NS_PER_S);
     ck_assert_uint_gt(crew_quarantined(), before);
+    /* Later phases stay away from the drive. */
+    ck_assert(stuck_since(&drive, &since_ns));
+    ck_assert_uint_ge(since_ns, asked);
 }
 END_TEST
 
@@ -328,6 +343,8 @@ END_TEST
 START_TEST(late_completions_end_the_quarantine)
 {
     uint64_t until = now() + PATIENCE_NS;
+    struct stuck_drive drive;
+    uint64_t since_ns;
 
     make_job(1, 4, "/dev/null");
     f.job->drain_limit_ns = 50 * NS_PER_MS;
@@ -337,12 +354,15 @@ START_TEST(late_completions_end_the_quarantine)
     await(CREW_FINISHED);
     ck_assert_uint_eq(crew_outcome(f.crew)->stuck_total, 4);
     ck_assert_uint_eq(f.ios, 0);
+    drive = drive_of(0);
     done();
     ck_assert_uint_gt(crew_quarantined(), 0);
-    while (crew_quarantined() > 0) {
+    ck_assert(stuck_since(&drive, &since_ns));
+    while (stuck_since(&drive, &since_ns)) {
         ck_assert(now() < until);
         pause_briefly();
     }
+    ck_assert_uint_eq(crew_quarantined(), 0);
 }
 END_TEST
 

@@ -83,6 +83,11 @@ static void read_only_wish(void)
     wish.write = false;
 }
 
+static void silent(void)
+{
+    facts.silent_ns = 90 * NS_PER_S;
+}
+
 static void no_access(void)
 {
     facts = (struct interlock_facts){.access_error = EACCES};
@@ -445,6 +450,9 @@ static const struct {
     {"a new file", good_new_file, nothing, INTERLOCK_ALLOWED, ""},
     {"no access", good_drive, no_access, INTERLOCK_NO_ACCESS,
      "Permission denied; the agent must run as"},
+    {"silent", good_drive, silent, INTERLOCK_SILENT,
+     "does not answer: requests of an earlier phase have been given up 1 min "
+     "30 s"},
     {"no drive", good_drive, missing_drive, INTERLOCK_NOT_THERE,
      "'lockstep drives' lists"},
     {"no file", good_new_file, missing_file, INTERLOCK_NOT_THERE,

@@ -241,6 +241,16 @@ START_TEST(errors_are_counted_by_errno_and_survived)
                           rig.total[0][JOB_READ].errors,
                       rig.requests);
     ck_assert_uint_eq(rig.workers[0]->errors, eio + shorts);
+    ck_assert_uint_eq(rig.failure_count, WORKER_FAILURES_KEPT);
+    for (uint32_t i = 0; i < rig.failure_count; i++) {
+        const struct row_failure *failure = &rig.failures[i];
+
+        ck_assert_int_eq(failure->op, JOB_READ);
+        ck_assert_uint_eq(failure->length, 4096);
+        ck_assert_uint_eq(failure->offset % 4096, 0);
+        ck_assert(failure->result == -EIO || failure->result == 512 ||
+                  failure->result == 0);
+    }
     rig_done(&rig);
 }
 END_TEST

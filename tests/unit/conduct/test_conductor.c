@@ -777,7 +777,7 @@ END_TEST
 
 START_TEST(errors_fail_a_phase_but_not_those_after_it)
 {
-    struct conduct_total total = {.iops = 1000, .errors = 12};
+    struct conduct_total total = {.iops = 1000, .failures = 12};
 
     begin(1, 2);
     all_running();

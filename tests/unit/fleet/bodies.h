@@ -79,6 +79,10 @@ struct body_sample {
     Lockstep__Work work;
     Lockstep__CellSample cell;
     Lockstep__CellSample *cells[2];
+    Lockstep__ErrorCount error;
+    Lockstep__ErrorCount *errors[1];
+    Lockstep__Failure failure;
+    Lockstep__Failure *failures[65];
     Lockstep__HostSample host;
     uint8_t blob[HISTOGRAM_BLOB_MAX];
 };
@@ -100,6 +104,15 @@ static inline void body_sample_init(struct body_sample *s, uint64_t interval,
     s->cell.service.data = s->blob;
     s->cell.service.len = histogram_encode(&h, s->blob);
     s->cells[0] = s->cells[1] = &s->cell;
+    lockstep__error_count__init(&s->error);
+    s->error.err = 5;
+    s->error.count = 5;
+    s->errors[0] = &s->error;
+    s->cell.by_errno = s->errors; /* counted by n_by_errno, as the next */
+    lockstep__failure__init(&s->failure);
+    for (size_t i = 0; i < ARRAY_LENGTH(s->failures); i++)
+        s->failures[i] = &s->failure;
+    s->sample.failures = s->failures;
     s->sample.work = &s->work;
     s->sample.interval = interval;
     s->sample.parts = 1;

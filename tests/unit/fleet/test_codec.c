@@ -237,6 +237,18 @@ START_TEST(an_impossible_sample_is_refused)
     expect_sample_refusal("bytes");
     s.cell.errors = UINT64_C(1) << 63;
     expect_sample_refusal("errors");
+    s.cell.errors = 4; /* fewer than by errno */
+    s.cell.n_by_errno = 1;
+    expect_sample_refusal("more errors by errno");
+    s.cell.errors = 5;
+    s.cell.n_by_errno = 1;
+    s.error.err = 4096;
+    expect_sample_refusal("err");
+    s.sample.n_failures = 65;
+    expect_sample_refusal("65 failures");
+    s.sample.n_failures = 1;
+    s.failure.op = 2;
+    expect_sample_refusal("op");
     s.sample.parts = 2;
     s.sample.part = 1; /* the host comes with part 0 */
     expect_sample_refusal("host");

@@ -123,6 +123,16 @@ END_TEST
 static struct histogram service;
 static struct row_cell cells[2 * JOB_OPS];
 
+static const struct row_failure failures[] = {
+    {.at_ns = 5100,
+     .offset = 8192,
+     .length = 4096,
+     .cell = 1,
+     .op = JOB_WRITE,
+     .result = -5},
+    {.at_ns = 5200, .length = 4096, .cell = 1, .op = JOB_WRITE, .result = 512},
+};
+
 static struct row make_row(void)
 {
     histogram_init(&service);
@@ -131,7 +141,8 @@ static struct row make_row(void)
     cells[JOB_OPS + JOB_WRITE] = (struct row_cell){
         .ios = 77,
         .bytes = 77 * 4096,
-        .errors = 2,
+        .errors = 3,
+        .by_errno = {{5, 2}, {0, 1}},
         .in_flight = 3,
         .oldest_ns = 55,
         .service = &service,
@@ -147,7 +158,27 @@ static struct row make_row(void)
         .host = {.capacity_ns = 4000, .agent_cpu_ns = 9},
         .cells = cells,
         .cell_count = 2,
+        .failures = failures,
+        .failure_count = 2,
     };
+}
+
+static void expect_failures(const struct sample *sample)
+{
+    ck_assert_uint_eq(sample->error_count, 2);
+    ck_assert_uint_eq(sample->errors[0].cell, 1);
+    ck_assert_int_eq(sample->errors[0].op, SAMPLE_WRITE);
+    ck_assert_uint_eq(sample->errors[0].err, 5);
+    ck_assert_uint_eq(sample->errors[0].count, 2);
+    ck_assert_uint_eq(sample->errors[1].err, 0);
+    ck_assert_uint_eq(sample->errors[1].count, 1);
+    ck_assert_uint_eq(sample->failure_count, 2);
+    ck_assert_uint_eq(sample->failures[0].offset, 8192);
+    ck_assert_uint_eq(sample->failures[0].length, 4096);
+    ck_assert_uint_eq(sample->failures[0].err, 5);
+    ck_assert_int_eq(sample->failures[0].at_ns, 5100);
+    ck_assert_uint_eq(sample->failures[1].err, 0);
+    ck_assert_uint_eq(sample->failures[1].transferred, 512);
 }
 
 START_TEST(samples_are_understood)
@@ -174,8 +205,9 @@ START_TEST(samples_are_understood)
     ck_assert_uint_eq(cell->cell, 1);
     ck_assert_int_eq(cell->op, SAMPLE_WRITE);
     ck_assert_uint_eq(cell->ios, 77);
-    ck_assert_uint_eq(cell->errors, 2);
+    ck_assert_uint_eq(cell->errors, 3);
     ck_assert_uint_eq(cell->in_flight, 3);
+    expect_failures(sample);
     sample_free(sample);
 }
 END_TEST

@@ -153,6 +153,7 @@ static const struct proof general[] = {
           "workers=1\n", it_has_one_worker),
     ELSEWHERE("require", "integration/test_waiting.py"),
     ELSEWHERE("host_wait", "integration/test_waiting.py"),
+    ELSEWHERE("drain_wait", "faults/test_drives.py"),
 };
 
 static const struct proof hosts[] = {

@@ -111,6 +111,7 @@ static inline json_t *phase_of(int number, const char *run, const char *rate,
         "\"start_spread_us\":5.5,\"start_uncertainty_us\":20.0,"
         "\"warmup_intervals\":1,\"measured_intervals\":2,"
         "\"without_first\":null,\"lost\":[],\"stuck\":[],\"idle_drives\":[],"
+        "\"failures\":{\"count\":0,\"kinds\":[],\"first\":[]},"
         "\"total\":{" FIGURES "},\"next_interval\":null%s}",
         number, run, rate, rate, more);
 }

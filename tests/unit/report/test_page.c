@@ -105,8 +105,13 @@ START_TEST(what_went_wrong_is_never_hidden)
     json_object_set_new(phase, "idle_drives", parsed("[\"h1:sd7\"]"));
     json_object_set_new(phase, "overlap_low", json_true());
     json_object_set_new(phase, "overlap_pct", json_real(33.3));
-    json_object_set_new(json_object_get(phase, "total"), "errors",
-                        json_integer(12));
+    json_object_set_new(
+        phase, "failures",
+        parsed(
+            "{\"count\":12,\"kinds\":[{\"name\":\"h1:sd1\",\"op\":\"read\","
+            "\"code\":\"EIO\",\"error\":\"Input/output error\",\"count\":12}],"
+            "\"first\":[{\"name\":\"h1:sd1\",\"op\":\"read\",\"code\":\"EIO\","
+            "\"offset\":40960,\"length\":4096,\"at_s\":1.5}]}"));
     json_object_set_new(json_object_get(phase, "total"), "response_lower_bound",
                         json_true());
     json_object_set_new(json_object_get(phase, "total"), "unissued",
@@ -116,6 +121,8 @@ START_TEST(what_went_wrong_is_never_hidden)
     has("1 requests never came back, the first a write on <b>h1:sd1</b>");
     has("1 drives did no I/O: h1:sd7");
     has("12 I/O errors");
+    has("12 reads on h1:sd1: EIO (Input/output error)");
+    has("read of 4096 bytes at 40960 on h1:sd1: EIO, 1.500000 s after");
     has("77 arrivals");
     has("33.30 % of the window");
     free(text);

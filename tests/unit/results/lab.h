@@ -31,6 +31,7 @@ struct lab {
     json_t *events; /* an array */
     uint32_t phase_dones;
     struct results_total total;
+    char first_failure[REASON_SIZE];
     uint32_t campaign_dones;
     uint32_t failures;
     struct diag failure;
@@ -84,6 +85,8 @@ static inline void lab_phase_done(void *data, const struct uuid *campaign,
     (void)phase;
     lab->phase_dones++;
     lab->total = *total;
+    (void)snprintf(lab->first_failure, sizeof(lab->first_failure), "%s",
+                   total->first_failure);
 }
 
 static inline void lab_campaign_done(void *data, const struct uuid *campaign)

@@ -377,6 +377,59 @@ START_TEST(stuck_requests_are_told_by_drive)
 }
 END_TEST
 
+/* A sample of which 3 reads of drive 1 failed, one of them told. */
+static void send_failing(uint64_t interval)
+{
+    struct sample *s = sample_of(0, interval, 1);
+
+    sample_add_many(s, field_cell(&field, 0, 1, 0), SAMPLE_READ, 1000, 10)
+        ->errors = 3;
+    s->errors = calloc(2, sizeof(*s->errors));
+    s->failures = calloc(1, sizeof(*s->failures));
+    s->errors[0] = (struct sample_error){s->cells[0].cell, SAMPLE_READ, 5, 2};
+    s->errors[1] = (struct sample_error){s->cells[0].cell, SAMPLE_READ, 0, 1};
+    s->error_count = 2;
+    s->failures[0] = (struct sample_failure){
+        .cell = s->cells[0].cell,
+        .op = SAMPLE_READ,
+        .offset = 8192 + interval,
+        .length = 4096,
+        .err = 5,
+        .at_ns = (int64_t)(interval * NS_PER_S + NS_PER_S / 2),
+    };
+    s->failure_count = 1;
+    lab_sample(&lab, &campaign, 0, s);
+}
+
+START_TEST(failures_are_told_by_drive_and_errno)
+{
+    json_t *show;
+
+    setup(1, 2, 1, false);
+    lab_begin(&lab, &campaign, 0, 0, 0, 2);
+    send_failing(0);
+    send_failing(0); /* what comes again counts once */
+    send_failing(1);
+    lab_end(&lab, &campaign, 0, VERDICT_FAILED, "6 requests failed");
+    ck_assert_uint_eq(lab.total.failures, 6);
+    ck_assert_str_eq(lab.first_failure,
+                     "read of 4096 bytes at 8192 on h0:sd1: EIO, "
+                     "Input/output error");
+    show = lab_ask(&lab, RESULTS_QUERY_SHOW, "");
+    ck_assert_double_eq(number_at(show, "phases.0.failures.count"), 6);
+    ck_assert_uint_eq(json_array_size(at(show, "phases.0.failures.kinds")), 2);
+    ck_assert_str_eq(text_at(show, "phases.0.failures.kinds.0.name"), "h0:sd1");
+    ck_assert_str_eq(text_at(show, "phases.0.failures.kinds.0.code"), "SHORT");
+    ck_assert_str_eq(text_at(show, "phases.0.failures.kinds.1.code"), "EIO");
+    ck_assert_double_eq(number_at(show, "phases.0.failures.kinds.1.count"), 4);
+    ck_assert_uint_eq(json_array_size(at(show, "phases.0.failures.first")), 2);
+    ck_assert_double_eq(number_at(show, "phases.0.failures.first.1.offset"),
+                        8193);
+    ck_assert_double_eq(number_at(show, "phases.0.failures.first.1.at_s"), 1.5);
+    teardown();
+}
+END_TEST
+
 START_TEST(a_phase_that_never_started_has_a_verdict)
 {
     json_t *show;
@@ -604,6 +657,7 @@ int main(void)
     tcase_add_test(tests, an_open_loop_has_both_latencies);
     tcase_add_test(tests, the_start_spread_is_of_all_workers);
     tcase_add_test(tests, stuck_requests_are_told_by_drive);
+    tcase_add_test(tests, failures_are_told_by_drive_and_errno);
     tcase_add_test(tests, a_phase_that_never_started_has_a_verdict);
     tcase_add_test(tests, campaigns_side_by_side);
     tcase_add_loop_test(tests, nothing_is_lost_and_nothing_counts_twice, 0, 12);
