@@ -168,6 +168,12 @@ class Http(unittest.TestCase):
         iops = {frozenset(labels): value for (name, labels), value
                 in scrape.items() if name == "lockstep_iops"}
         self.assertEqual(len(iops), 4)  # two drives, two operations
+        names = {name for name, _ in scrape}
+        dashboard = (pathlib.Path(__file__).parents[2] / "deploy" / "grafana"
+                     / "lockstep.json").read_text()
+        for name in re.findall(r"lockstep_[a-z_]+", dashboard):
+            # Quantiles and hung I/O need more I/Os than this campaign has.
+            self.assertIn(name, names | {"lockstep_oldest_io_seconds"})
         for labels in iops:
             self.assertEqual({key for key, _ in labels},
                              {"host", "drive", "sd", "workload", "op"})
