@@ -297,8 +297,9 @@ int runner_start(struct runner *runner, const struct command *command,
         return uv_timer_start(&run->timer, on_no_start, 0, 0);
     }
     (void)uv_read_start((uv_stream_t *)&run->output, on_room, on_output);
-    return uv_timer_start(&run->timer, on_limit, command->limit_ns / NS_PER_MS,
-                          0);
+    uv_update_time(runner->loop); /* the limit is from now on, and no shorter */
+    return uv_timer_start(&run->timer, on_limit,
+                          command->limit_ns / NS_PER_MS + 1, 0);
 }
 
 void runner_cancel(struct runner *runner)

@@ -8,6 +8,7 @@
 #include "controller/fleet/fleet.h"
 #include "controller/http/http.h"
 #include "controller/keys_watch.h"
+#include "controller/loop_runner.h"
 #include "controller/settings.h"
 
 #include <assert.h>
@@ -46,6 +47,7 @@ struct loop {
     struct listener *listener;
     struct fleet *fleet;
     struct http *http; /* NULL: there is no page */
+    struct runners *runners;
     const struct settings *settings;
     bool gave_up;
 };
@@ -470,6 +472,9 @@ static int open_fleet(struct loop *loop, struct diag *diag)
         .world = &world,
         .wake = wake,
         .wake_data = loop,
+        .commands = &settings->commands,
+        .runner = &runners_world,
+        .runner_data = loop->runners,
     };
     int err = 0;
 
@@ -478,7 +483,11 @@ static int open_fleet(struct loop *loop, struct diag *diag)
     options.folder = folder;
     if (settings->keys[0] != '\0')
         err = open_keys(loop, diag);
-    return err != 0 ? err : fleet_open(&options, &loop->fleet, diag);
+    if (err == 0)
+        err = fleet_open(&options, &loop->fleet, diag);
+    if (err == 0)
+        runners_serve(loop->runners, loop->fleet);
+    return err;
 }
 
 static void close_handle(uv_handle_t *handle, void *data)
@@ -493,6 +502,7 @@ static void close_all(struct loop *loop)
 {
     listener_close(loop->listener);
     loop->http = http_close(loop->http);
+    runners_serve(loop->runners, NULL);
     loop->fleet = fleet_close(loop->fleet);
     close_handle((uv_handle_t *)&loop->wake, NULL);
     close_handle((uv_handle_t *)&loop->timer, NULL);
@@ -501,6 +511,7 @@ static void close_all(struct loop *loop)
     for (size_t i = 0; i < SIGNALS; i++)
         close_handle((uv_handle_t *)&loop->signal[i], NULL);
     (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+    loop->runners = runners_free(loop->runners);
     (void)uv_loop_close(&loop->uv);
     tls_context_free(loop->tls);
 }
@@ -526,6 +537,11 @@ int loop_run(const struct settings *settings, struct diag *diag)
         return diag_set(diag, err, "cannot make an event loop: %s",
                         uv_strerror(err));
     raise_limits();
+    loop.runners = runners_new(&loop.uv);
+    if (loop.runners == NULL) {
+        (void)uv_loop_close(&loop.uv);
+        return diag_set(diag, -ENOMEM, "out of memory");
+    }
     init_handles(&loop);
     err = open_fleet(&loop, diag);
     if (err == 0)

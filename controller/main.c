@@ -48,20 +48,31 @@ static int fail(int status, const struct diag *diag)
     return status;
 }
 
+static int serve(const struct settings *settings)
+{
+    struct diag diag = {0};
+
+    if (settings_check(settings, &diag) != 0)
+        return fail(STATUS_USAGE, &diag);
+    open_log(settings->is_private);
+    if (loop_run(settings, &diag) != 0)
+        return fail(STATUS_FAILED, &diag);
+    return 0;
+}
+
 static int run(int argc, char **argv)
 {
     const char *file = config_find_option(&argc, argv, "config", true);
     struct settings settings;
     struct diag diag = {0};
+    int status;
 
     open_log(true);
-    if (settings_read(file, argc - 1, argv + 1, &settings, &diag) != 0 ||
-        settings_check(&settings, &diag) != 0)
+    if (settings_read(file, argc - 1, argv + 1, &settings, &diag) != 0)
         return fail(STATUS_USAGE, &diag);
-    open_log(settings.is_private);
-    if (loop_run(&settings, &diag) != 0)
-        return fail(STATUS_FAILED, &diag);
-    return 0;
+    status = serve(&settings);
+    settings_done(&settings);
+    return status;
 }
 
 int main(int argc, char **argv)

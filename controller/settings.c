@@ -15,6 +15,14 @@ static const struct config_key keys[] = {
      .argument = "N",
      .help = "a connected agent, as an inherited descriptor",
      .kind = CONFIG_HIDDEN},
+    {.name = "command",
+     .offset = offsetof(struct settings, command_texts),
+     .parse = config_parse_list,
+     .argument = "COMMAND",
+     .help = "what campaigns may have run on this host: NAME [TIME] PROGRAM "
+             "WORD...; without a shell, for at most TIME (60s); nothing else "
+             "is ever run",
+     .kind = CONFIG_REPEATS},
     {.name = "http",
      .offset = offsetof(struct settings, http),
      .parse = config_parse_text,
@@ -76,6 +84,24 @@ static int read_file(const char *file, struct settings *settings,
     return err == -ENOENT && file == NULL ? 0 : err;
 }
 
+static int take_commands(struct settings *settings, struct diag *diag)
+{
+    for (size_t i = 0; i < settings->command_texts.count; i++) {
+        const char *text = settings->command_texts.items[i];
+
+        if (commands_add(&settings->commands, text, diag) < 0) {
+            diag_prefix(diag, "command '%s'", text);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+void settings_done(struct settings *settings)
+{
+    config_list_done(&settings->command_texts);
+}
+
 int settings_read(const char *file, int argc, char *const *argv,
                   struct settings *ret_settings, struct diag *diag)
 {
@@ -88,13 +114,16 @@ int settings_read(const char *file, int argc, char *const *argv,
     if (err == 0)
         err = config_arguments(&settings_table, &settings, argc, argv, &used,
                                diag);
-    if (err != 0)
-        return err;
-    if (used < argc)
-        return diag_set(diag, -EINVAL,
-                        "'%s' is no option; see lockstepd --help", argv[used]);
-    *ret_settings = settings;
-    return 0;
+    if (err == 0 && used < argc)
+        err = diag_set(diag, -EINVAL, "'%s' is no option; see lockstepd --help",
+                       argv[used]);
+    if (err == 0)
+        err = take_commands(&settings, diag);
+    if (err == 0)
+        *ret_settings = settings;
+    else
+        settings_done(&settings);
+    return err;
 }
 
 bool settings_has_http(const struct settings *settings)

@@ -8,6 +8,7 @@
 #ifndef CONTROLLER_SETTINGS_H
 #define CONTROLLER_SETTINGS_H
 
+#include "common/command.h"
 #include "common/config.h"
 
 #define SETTINGS_FILE "/etc/lockstep/controller.conf"
@@ -19,6 +20,8 @@ struct settings {
     char revoked[PATH_SIZE]; /* list of revoked certificates; "": that beside
                                 the keys, where there is one */
     char store[PATH_SIZE];
+    struct config_list command_texts;
+    struct commands commands; /* made of the texts */
     uint64_t start_tolerance_ns;
     bool is_private; /* the controller of `lockstep run` */
     int agent_fd;    /* inherited connections; -1: none */
@@ -34,6 +37,7 @@ extern const struct config_table settings_table;
  */
 int settings_read(const char *file, int argc, char *const *argv,
                   struct settings *ret_settings, struct diag *diag) MUST_CHECK;
+void settings_done(struct settings *settings);
 
 /* Whether the page is served, and where. */
 bool settings_has_http(const struct settings *settings);

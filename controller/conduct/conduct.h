@@ -22,13 +22,14 @@
  *
  *     state      leaves when                             no longer than
  *     planned    pause over, all hosts there             host_wait
+ *     commands   startcmd= has run on all hosts          a command's own, each
  *     preparing  every host is ready                     prepare limit
  *     arming     clocks known, all hosts armed           probe limit, 2 starts
  *     armed      the instant of the start comes
  *     running    last edge, or all have finished         elapsed; fill's limit
  *     draining   every host has finished or is lost      drain limit, lease
  *     collected  all rows are stored and added up        collect limit, twice
- *     over
+ *     over       endcmd= has run on all hosts            a command's own, each
  *
  * ONE START.  Ready of all, at least sixteen probes of each clock, Start to all
  * with an instant far enough away (by the round trips and the number of hosts),
@@ -40,6 +41,13 @@
  * with all its samples while its lease lasts, and nothing is missing then.  A
  * phase does not end, and so neither does the campaign, before a host that is
  * gone has surely stopped: by its own word or by the end of its lease.
+ *
+ * COMMANDS (startcmd=, endcmd=) run before and after a phase, on each of its
+ * hosts or on the controller's; those of the campaign before its first phase
+ * and after its last one, however it ended.  None runs while a host has work of
+ * a phase.  One that fails before a phase fails it, and the campaign ends; one
+ * that fails afterwards fails the campaign at its end: what was measured stays,
+ * and the phases to come are run.
  *
  * Times are the controller's monotonic clock in nanoseconds; those of agents
  * are named agent_*.  Hosts are indices into plan.hosts.  Events about hosts
@@ -72,6 +80,7 @@ const char *conduct_verdict_name(enum conduct_verdict verdict);
 enum conduct_state {
     CONDUCT_INVALID, /* a hole in the table; never a state */
     CONDUCT_PLANNED,
+    CONDUCT_COMMANDS, /* before it */
     CONDUCT_PREPARING,
     CONDUCT_ARMING,
     CONDUCT_ARMED,
@@ -188,8 +197,8 @@ enum conduct_outcome {
 struct conduct_finish {
     enum conduct_outcome outcome;
     const char *reason;
-    uint64_t intervals; /* as on the wire: the number of the drain row */
-    uint64_t stuck;     /* requests that did not come back, */
+    uint64_t intervals;       /* as on the wire: the number of the drain row */
+    uint64_t stuck;           /* requests that did not come back, */
     char stuck_on[NAME_SIZE]; /* the first on this sd; "": not known */
 };
 
@@ -201,6 +210,34 @@ void conductor_finished(struct conductor *conductor, uint64_t now_ns,
 void conductor_opened(struct conductor *conductor, uint32_t host,
                       uint32_t phase, uint64_t agent_first_ns,
                       uint64_t agent_last_ns);
+
+/* When commands run. */
+enum conduct_when {
+    CONDUCT_NEVER_RUN, /* none is at hand */
+    CONDUCT_BEFORE_ALL,
+    CONDUCT_BEFORE_PHASE,
+    CONDUCT_AFTER_PHASE,
+    CONDUCT_AFTER_ALL,
+};
+
+/* In place of a host: the controller's own. */
+#define CONDUCT_CONTROLLER UINT32_MAX
+
+/* The longest that a command may take, its answer included. */
+#define CONDUCT_COMMAND_NS (3700 * NS_PER_S)
+
+/* A command has ended.  `failure`: why it did not do what it should; NULL: it
+ * did. */
+void conductor_commanded(struct conductor *conductor, uint64_t now_ns,
+                         uint32_t host, uint32_t number, const char *failure);
+
+/* Whether the answer of a host to that number is still to come. */
+bool conductor_waits_for(const struct conductor *conductor, uint32_t host,
+                         uint32_t number);
+
+/* The command at hand; NULL: none. */
+const struct plan_command *conductor_errand(const struct conductor *conductor,
+                                            enum conduct_when *ret_when);
 
 /* Every row of the host below `next_interval` is committed.  Answered with
  * CONDUCT_DO_ACK. */
@@ -247,6 +284,9 @@ enum conduct_effect_kind {
     CONDUCT_DO_RENEW,      /* phase */
     CONDUCT_DO_ACK,        /* phase, interval: next_interval */
     CONDUCT_DO_RELEASE,
+    /* To the host's agent, or CONDUCT_CONTROLLER: number; command, NULL: end
+     * the one of that number, without an answer. */
+    CONDUCT_DO_COMMAND,
     /* To the results.  Every phase that was begun has its BEGAN, DO_TOTAL and
      * ENDED, in this order, whether it started or not. */
     CONDUCT_PHASE_BEGAN,    /* phase, iops: asked, 0 at full speed */
@@ -257,7 +297,8 @@ enum conduct_effect_kind {
     CONDUCT_PHASE_SKIPPED,  /* phase, count: so many from it on; reason */
     CONDUCT_CAMPAIGN_ENDED, /* verdict, reason; the last effect of all */
     /* To people: the log and whoever watches. */
-    CONDUCT_NOTICE, /* reason */
+    CONDUCT_NOTICE,        /* reason */
+    CONDUCT_HOST_GIVEN_UP, /* host, reason */
 };
 
 struct conduct_effect {
@@ -272,6 +313,8 @@ struct conduct_effect {
     uint64_t uncertainty_ns;
     uint64_t spread_ns;
     double iops;
+    uint32_t number; /* of a command */
+    const struct plan_command *command;
     const char *reason; /* see Memory above; "" without one */
 };
 

@@ -89,7 +89,7 @@ static bool begin_event(struct conductor *c, uint64_t now_ns)
 /* It speaks of the phase at hand. */
 static bool is_current(const struct conductor *c, uint32_t phase)
 {
-    return phase == c->phase.number && c->phase.state > CONDUCT_PLANNED;
+    return phase == c->phase.number && c->phase.state > CONDUCT_COMMANDS;
 }
 
 void conductor_begin(struct conductor *c, uint64_t now_ns)
@@ -97,9 +97,8 @@ void conductor_begin(struct conductor *c, uint64_t now_ns)
     if (!begin_event(c, now_ns))
         return;
     assert(c->state == CAMPAIGN_NEW);
-    course_plan(c, 0);
-    if (c->state == CAMPAIGN_NEW)
-        c->state = CAMPAIGN_GOING;
+    c->state = CAMPAIGN_OPENING;
+    errands_begin(c, CONDUCT_BEFORE_ALL, &c->plan->start);
     course_step(c);
 }
 
@@ -119,7 +118,12 @@ uint64_t conductor_due_ns(const struct conductor *c)
 
     if (c->state == CAMPAIGN_NEW || c->state == CAMPAIGN_ENDED)
         return CONDUCT_NEVER;
-    due = course_due_ns(c);
+    due = errands_due_ns(c);
+    if (c->state == CAMPAIGN_GOING || c->state == CAMPAIGN_STOPPING) {
+        uint64_t of_phase = course_due_ns(c);
+
+        due = of_phase < due ? of_phase : due;
+    }
     FOR_EACH_PART(c, host, part)
     {
         uint64_t mine = part_due_ns(c, part);
@@ -155,6 +159,7 @@ void conductor_host_up(struct conductor *c, uint64_t now_ns, uint32_t host,
     part->probe = PROBE_IDLE;
     part->probe_due_ns = c->now_ns;
     back_reconcile(c, host);
+    errands_host_up(c, host);
     course_step(c);
 }
 
@@ -173,6 +178,7 @@ void conductor_host_down(struct conductor *c, uint64_t now_ns, uint32_t host,
                       reason);
     if (part_is_busy(part) && c->options.no_return)
         part_give_up(c, host, "%s, and it cannot come back", reason);
+    errands_host_down(c, host);
     course_step(c);
 }
 
@@ -347,6 +353,15 @@ void conductor_stored(struct conductor *c, uint64_t now_ns, uint32_t host,
     course_step(c);
 }
 
+void conductor_commanded(struct conductor *c, uint64_t now_ns, uint32_t host,
+                         uint32_t number, const char *failure)
+{
+    if (!begin_event(c, now_ns))
+        return;
+    errands_answer(c, host, number, failure);
+    course_step(c);
+}
+
 void conductor_totalled(struct conductor *c, uint64_t now_ns, uint32_t phase,
                         const struct conduct_total *total)
 {
@@ -363,8 +378,8 @@ void conductor_store_failed(struct conductor *c, uint64_t now_ns,
 {
     if (!begin_event(c, now_ns))
         return;
-    if (c->state == CAMPAIGN_NEW) {
-        course_note_verdict(c, CONDUCT_FAILED, reason);
+    if (c->state != CAMPAIGN_GOING && c->state != CAMPAIGN_STOPPING) {
+        course_note_campaign(c, CONDUCT_FAILED, reason);
         course_end_campaign(c);
         return;
     }
@@ -381,7 +396,12 @@ void conductor_stop(struct conductor *c, uint64_t now_ns, const char *who)
     if (!begin_event(c, now_ns) || c->state == CAMPAIGN_STOPPING)
         return;
     (void)snprintf(c->who, sizeof(c->who), "stopped %s", who);
-    if (c->state == CAMPAIGN_NEW || c->phase.state == CONDUCT_PLANNED) {
+    if (c->state == CAMPAIGN_CLOSING) {
+        course_note_campaign(c, CONDUCT_INTERRUPTED, c->who);
+        course_end_campaign(c); /* its last commands are killed */
+        return;
+    }
+    if (c->state != CAMPAIGN_GOING || c->phase.state <= CONDUCT_COMMANDS) {
         course_note_verdict(c, CONDUCT_INTERRUPTED, c->who);
         course_end_campaign(c);
         return;
@@ -481,10 +501,15 @@ bool conductor_place(const struct conductor *c, uint32_t host,
 const char *conduct_state_name(enum conduct_state state)
 {
     static const char *const names[CONDUCT_STATES] = {
-        [CONDUCT_INVALID] = "invalid",     [CONDUCT_PLANNED] = "planned",
-        [CONDUCT_PREPARING] = "preparing", [CONDUCT_ARMING] = "arming",
-        [CONDUCT_ARMED] = "armed",         [CONDUCT_RUNNING] = "running",
-        [CONDUCT_DRAINING] = "draining",   [CONDUCT_COLLECTED] = "collected",
+        [CONDUCT_INVALID] = "invalid",
+        [CONDUCT_PLANNED] = "planned",
+        [CONDUCT_COMMANDS] = "running startcmd=",
+        [CONDUCT_PREPARING] = "preparing",
+        [CONDUCT_ARMING] = "arming",
+        [CONDUCT_ARMED] = "armed",
+        [CONDUCT_RUNNING] = "running",
+        [CONDUCT_DRAINING] = "draining",
+        [CONDUCT_COLLECTED] = "collected",
         [CONDUCT_OVER] = "over",
     };
 

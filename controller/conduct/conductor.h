@@ -66,6 +66,12 @@ enum probe_state {
     PROBE_OUT, /* sent, not answered */
 };
 
+enum part_errand {
+    PART_ERRAND_NONE,
+    PART_ERRAND_HELD, /* back, and to be told once it has let go of its work */
+    PART_ERRAND_OUT,  /* told to run a command, not answered */
+};
+
 /* Of the phase before, for a host that tells of it late. */
 struct part_late {
     uint32_t phase;  /* PLAN_NOWHERE: none */
@@ -98,6 +104,8 @@ struct part {
     uint32_t leased_phase; /* last prepared; PLAN_NOWHERE: none */
     uint64_t renewed_ns;   /* when its lease was last extended */
     struct part_late late;
+    enum part_errand errand;
+    uint64_t errand_due_ns; /* of its return; CONDUCT_NEVER: it is there */
 };
 
 /* Moves the part on.  False, and nothing changed, for a hole in the table. */
@@ -128,9 +136,22 @@ void part_set_reason(struct part *part, const char *format, ...) PRINTF(2, 3);
 
 enum campaign_state {
     CAMPAIGN_NEW,
+    CAMPAIGN_OPENING, /* commands before the first phase */
     CAMPAIGN_GOING,
     CAMPAIGN_STOPPING, /* the phase at hand is the last */
+    CAMPAIGN_CLOSING,  /* commands after the last phase */
     CAMPAIGN_ENDED,
+};
+
+/* The commands at hand, one after another. */
+struct errands {
+    enum conduct_when when; /* CONDUCT_NEVER_RUN: there are none */
+    const struct plan_commands *commands;
+    uint32_t at;
+    uint32_t number; /* of the one at hand */
+    uint64_t due_ns; /* the latest that it may be answered */
+    enum part_errand controller;
+    char failure[REASON_SIZE]; /* the first one */
 };
 
 /* Why a phase ends other than by itself. */
@@ -171,6 +192,7 @@ struct conductor {
     /* The phase at hand. */
     struct conduct_phase phase;
     uint64_t planned_ns;   /* when it may begin: after the pause */
+    uint32_t commanded;    /* the last phase whose startcmd= was begun, + 1 */
     uint32_t waiting_told; /* number of the phase, from 1, of which people know
                               that it waits for hosts; 0: of none */
     enum phase_ending ending;
@@ -182,6 +204,8 @@ struct conductor {
     struct conduct_total total;
 
     /* The campaign so far. */
+    struct errands errands;
+    uint32_t errand_count; /* commands so far */
     struct curve curve;
     enum conduct_verdict verdict;
     char reason[REASON_SIZE];
@@ -237,6 +261,11 @@ uint64_t course_due_ns(const struct conductor *c);
 void course_note_verdict(struct conductor *c, enum conduct_verdict verdict,
                          const char *reason);
 
+/* The same, of no phase. */
+void course_note_campaign(struct conductor *c, enum conduct_verdict verdict,
+                          const char *reason);
+
+/* With its commands, if it has any and has begun. */
 void course_end_campaign(struct conductor *c);
 
 /* Rows of hosts that were given up are still welcome. */
@@ -244,6 +273,24 @@ bool course_is_open(const struct conductor *c);
 
 /* How many hosts must take part for a start. */
 uint32_t course_required(const struct conductor *c);
+
+/* ---- errand.c ------------------------------------------------------------ */
+
+/* Runs them; with none, they are done at once. */
+void errands_begin(struct conductor *c, enum conduct_when when,
+                   const struct plan_commands *commands);
+bool errands_are_done(const struct conductor *c);
+void errands_step(struct conductor *c);
+uint64_t errands_due_ns(const struct conductor *c);
+/* What the commands that are done failed with; false: nothing. */
+bool errands_take_failure(struct conductor *c, char ret_text[REASON_SIZE]);
+/* Kills what runs and forgets the rest. */
+void errands_abandon(struct conductor *c);
+void errands_answer(struct conductor *c, uint32_t host, uint32_t number,
+                    const char *failure);
+void errands_host_up(struct conductor *c, uint32_t host);
+void errands_host_down(struct conductor *c, uint32_t host);
+const struct plan_command *errand_command(const struct conductor *c);
 
 /* ---- part.c: what needs the conductor ------------------------------------ */
 

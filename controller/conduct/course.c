@@ -13,6 +13,7 @@
 
 enum course_event {
     COURSE_EV_BEGIN,
+    COURSE_EV_COMMANDED,
     COURSE_EV_ALL_READY,
     COURSE_EV_ALL_ARMED,
     COURSE_EV_START_DUE,
@@ -27,8 +28,13 @@ enum course_event {
 static const enum conduct_state next_state[CONDUCT_STATES][COURSE_EVENTS] = {
     [CONDUCT_PLANNED] =
         {
-            [COURSE_EV_BEGIN] = CONDUCT_PREPARING,
+            [COURSE_EV_BEGIN] = CONDUCT_COMMANDS,
             [COURSE_EV_BREAK] = CONDUCT_COLLECTED, /* nobody has anything */
+        },
+    [CONDUCT_COMMANDS] =
+        {
+            [COURSE_EV_COMMANDED] = CONDUCT_PREPARING,
+            [COURSE_EV_BREAK] = CONDUCT_COLLECTED,
         },
     [CONDUCT_PREPARING] =
         {
@@ -146,6 +152,25 @@ static void step_planned(struct conductor *c)
         c, ENDING_FAILED, "%u of %u hosts are there; missing after %llu s: %s",
         there, c->phase.host_count,
         (unsigned long long)((c->now_ns - c->planned_ns) / NS_PER_S), names);
+}
+
+static void enter_commands(struct conductor *c)
+{
+    c->commanded = c->phase.number + 1;
+    errands_begin(c, CONDUCT_BEFORE_PHASE,
+                  &c->plan->runs[c->phase.number].start);
+}
+
+static void step_commands(struct conductor *c)
+{
+    char failure[REASON_SIZE];
+
+    if (!errands_are_done(c))
+        return;
+    if (errands_take_failure(c, failure))
+        course_break(c, ENDING_FAILED, "%s", failure);
+    else
+        handle(c, COURSE_EV_COMMANDED);
 }
 
 /* ---- Preparing and arming ------------------------------------------------ */
@@ -412,6 +437,8 @@ static void enter_over(struct conductor *c)
     effect->reason = effect_text(c, reason);
     verdict_spread(c, &effect->spread_ns, &effect->uncertainty_ns);
     course_note_verdict(c, verdict, reason);
+    if (c->commanded == c->phase.number + 1)
+        errands_begin(c, CONDUCT_AFTER_PHASE, &run->end);
     if (run->kind != PLAN_RUN_MEASURE)
         return;
     curve_note(&c->curve, &run->rate, c->total.iops,
@@ -430,7 +457,12 @@ static bool is_last(const struct conductor *c)
 static void step_over(struct conductor *c)
 {
     uint32_t next = c->phase.number + 1;
+    char failure[REASON_SIZE];
 
+    if (!errands_are_done(c))
+        return;
+    if (errands_take_failure(c, failure))
+        course_note_verdict(c, CONDUCT_FAILED, failure);
     if (c->state == CAMPAIGN_STOPPING && next < c->plan->run_count)
         course_note_verdict(c, CONDUCT_INTERRUPTED, c->who);
     if (is_last(c))
@@ -444,6 +476,7 @@ static void step_over(struct conductor *c)
 static void enter(struct conductor *c, enum conduct_state state)
 {
     static void (*const entering[CONDUCT_STATES])(struct conductor * c) = {
+        [CONDUCT_COMMANDS] = enter_commands,
         [CONDUCT_PREPARING] = enter_preparing,
         [CONDUCT_ARMING] = barrier_begin,
         [CONDUCT_ARMED] = enter_armed,
@@ -458,10 +491,63 @@ static void enter(struct conductor *c, enum conduct_state state)
         entering[state](c);
 }
 
+/* Commands before the first phase. */
+static void step_opening(struct conductor *c)
+{
+    char failure[REASON_SIZE];
+
+    if (!errands_are_done(c))
+        return;
+    if (errands_take_failure(c, failure)) {
+        course_note_campaign(c, CONDUCT_FAILED, failure);
+        course_end_campaign(c);
+        return;
+    }
+    course_plan(c, 0);
+    if (c->state == CAMPAIGN_OPENING)
+        c->state = CAMPAIGN_GOING;
+}
+
+/* Commands after the last one. */
+static void step_closing(struct conductor *c)
+{
+    char failure[REASON_SIZE];
+
+    if (!errands_are_done(c))
+        return;
+    if (errands_take_failure(c, failure))
+        course_note_campaign(c, CONDUCT_FAILED, failure);
+    course_end_campaign(c);
+}
+
+static void step_once(struct conductor *c,
+                      void (*step_phase)(struct conductor *c))
+{
+    switch (c->state) {
+    case CAMPAIGN_NEW:
+    case CAMPAIGN_ENDED:
+        break;
+    case CAMPAIGN_OPENING:
+        errands_step(c);
+        step_opening(c);
+        break;
+    case CAMPAIGN_CLOSING:
+        errands_step(c);
+        step_closing(c);
+        break;
+    case CAMPAIGN_GOING:
+    case CAMPAIGN_STOPPING:
+        errands_step(c);
+        step_phase(c);
+        break;
+    }
+}
+
 void course_step(struct conductor *c)
 {
     static void (*const steps[CONDUCT_STATES])(struct conductor * c) = {
         [CONDUCT_PLANNED] = step_planned,
+        [CONDUCT_COMMANDS] = step_commands,
         [CONDUCT_PREPARING] = step_preparing,
         [CONDUCT_ARMING] = step_arming,
         [CONDUCT_ARMED] = step_armed,
@@ -474,8 +560,7 @@ void course_step(struct conductor *c)
 
     do {
         before = c->changes;
-        if (c->state != CAMPAIGN_NEW && c->state != CAMPAIGN_ENDED)
-            steps[c->phase.state](c);
+        step_once(c, steps[c->phase.state]);
     } while (before != c->changes);
 }
 
@@ -496,7 +581,7 @@ void course_break(struct conductor *c, enum phase_ending ending,
     va_end(args);
     if (c->phase.state == CONDUCT_COLLECTED)
         return;
-    if (c->phase.state == CONDUCT_PLANNED)
+    if (c->phase.state <= CONDUCT_COMMANDS)
         effect_add(c, CONDUCT_PHASE_BEGAN)->iops = c->phase.iops;
     handle(c, COURSE_EV_BREAK);
 }
@@ -541,6 +626,7 @@ uint64_t course_due_ns(const struct conductor *c)
             return tally_limit_ns(c);
         return course_is_open(c) ? phase->since_ns + c->options.collect_ns
                                  : CONDUCT_NEVER;
+    case CONDUCT_COMMANDS:
     case CONDUCT_OVER:
     case CONDUCT_INVALID:
     case CONDUCT_STATES:

@@ -137,6 +137,11 @@ void part_give_up(struct conductor *c, uint32_t host, const char *format, ...)
     (void)vsnprintf(part->reason, sizeof(part->reason), format, args);
     va_end(args);
     effect_notice(c, "%s is given up: %s", part_label(c, host), part->reason);
+
+    struct conduct_effect *effect = effect_add(c, CONDUCT_HOST_GIVEN_UP);
+
+    effect->host = host;
+    effect->reason = effect_text(c, part->reason);
 }
 
 void part_collect(struct conductor *c, uint32_t host)

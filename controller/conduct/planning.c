@@ -89,7 +89,7 @@ static void plan_phase(struct conductor *c, uint32_t number, double iops)
 {
     const struct plan_run *run = &c->plan->runs[number];
     uint32_t previous =
-        c->state == CAMPAIGN_NEW ? PLAN_NOWHERE : c->phase.number;
+        c->state == CAMPAIGN_OPENING ? PLAN_NOWHERE : c->phase.number;
     struct part *part;
 
     c->changes++;
@@ -116,6 +116,15 @@ static void plan_phase(struct conductor *c, uint32_t number, double iops)
     }
 }
 
+void course_note_campaign(struct conductor *c, enum conduct_verdict verdict,
+                          const char *reason)
+{
+    if (verdict <= c->verdict)
+        return;
+    c->verdict = verdict;
+    (void)snprintf(c->reason, sizeof(c->reason), "%s", reason);
+}
+
 void course_note_verdict(struct conductor *c, enum conduct_verdict verdict,
                          const char *reason)
 {
@@ -128,11 +137,25 @@ void course_note_verdict(struct conductor *c, enum conduct_verdict verdict,
                    reason);
 }
 
+/* The campaign's own commands, once, if it had begun. */
+static bool close_first(struct conductor *c)
+{
+    if (c->state == CAMPAIGN_NEW || c->state == CAMPAIGN_CLOSING ||
+        c->plan->end.count == 0)
+        return false;
+    c->state = CAMPAIGN_CLOSING;
+    errands_begin(c, CONDUCT_AFTER_ALL, &c->plan->end);
+    return true;
+}
+
 void course_end_campaign(struct conductor *c)
 {
     struct conduct_effect *effect;
     struct part *part;
 
+    errands_abandon(c);
+    if (close_first(c))
+        return;
     c->state = CAMPAIGN_ENDED;
     FOR_EACH_PART(c, host, part)
     {

@@ -248,6 +248,16 @@ static void on_sample(struct fleet *fleet, struct link *link,
                  diag.text[0] != '\0' ? diag.text : strerror(-err));
 }
 
+static void on_command_done(struct fleet *fleet, struct link *link,
+                            const struct wire_command_done *done)
+{
+    uint32_t host;
+    struct campaign *campaign = campaign_of(fleet, link, &done->work, &host);
+
+    if (campaign != NULL)
+        errand_answered(campaign, host, done);
+}
+
 static void on_refused(struct fleet *fleet, struct link *link,
                        const struct wire_refused *refused)
 {
@@ -352,6 +362,9 @@ void agents_frame(struct fleet *fleet, struct link *link, struct wire_in *in,
         break;
     case WIRE_IN_FINISHED:
         on_finished(fleet, link, &in->finished);
+        break;
+    case WIRE_IN_COMMAND_DONE:
+        on_command_done(fleet, link, &in->command_done);
         break;
     default:
         link_end(link, "%s from an agent", wire_in_name(in->kind));

@@ -416,8 +416,14 @@ static void carry_out(struct campaign *campaign,
     case CONDUCT_DO_RELEASE:
         carry_order(campaign, effect);
         break;
+    case CONDUCT_DO_COMMAND:
+        errand_give(campaign, effect);
+        break;
     case CONDUCT_NOTICE:
         campaign_notice(campaign, effect->reason);
+        break;
+    case CONDUCT_HOST_GIVEN_UP:
+        errand_host_lost(campaign);
         break;
     default:
         carry_result(campaign, effect);
@@ -606,7 +612,7 @@ uint64_t campaign_due_ns(const struct campaign *campaign)
 /* A host that has no part in the phase makes no rows to wait for. */
 static bool takes_part(const struct campaign *campaign, uint32_t host)
 {
-    return conductor_phase(campaign->conductor)->state > CONDUCT_PLANNED &&
+    return conductor_phase(campaign->conductor)->state > CONDUCT_COMMANDS &&
            conductor_host_takes_part(campaign->conductor, host);
 }
 
@@ -682,6 +688,16 @@ void campaign_refused(struct campaign *campaign, uint32_t host,
         return;
     conductor_refused(campaign->conductor, fleet_now_ns(campaign->fleet), host,
                       refused->work.phase, refused->target, refused->reason);
+    advance(campaign);
+}
+
+void campaign_commanded(struct campaign *campaign, uint32_t host,
+                        uint32_t number, const char *failure)
+{
+    if (!runs(campaign))
+        return;
+    conductor_commanded(campaign->conductor, fleet_now_ns(campaign->fleet),
+                        host, number, failure);
     advance(campaign);
 }
 
@@ -815,7 +831,7 @@ static bool is_at_hand(const struct campaign *campaign, uint32_t phase)
 {
     return runs(campaign) &&
            conductor_phase(campaign->conductor)->number == phase &&
-           conductor_phase(campaign->conductor)->state > CONDUCT_PLANNED;
+           conductor_phase(campaign->conductor)->state > CONDUCT_COMMANDS;
 }
 
 int campaign_sample(struct campaign *campaign, uint32_t host,

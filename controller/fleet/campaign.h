@@ -85,6 +85,7 @@ struct campaign {
     struct conductor *conductor;
     bool carrying_out;
     uint32_t slices_phase;
+    uint32_t unawaited; /* commands so far that nobody waited for */
     struct tally tally; /* of the phase at hand */
     /* What the workloads' shares were at a curve's maximum. */
     double shares[TALLY_WORKLOADS_MAX];
@@ -138,6 +139,10 @@ void campaign_refused(struct campaign *campaign, uint32_t host,
                       const struct wire_refused *refused);
 void campaign_finished(struct campaign *campaign, uint32_t host,
                        const struct wire_finished *finished);
+
+/* A command before or after a phase has ended; `failure` NULL: as it should. */
+void campaign_commanded(struct campaign *campaign, uint32_t host,
+                        uint32_t number, const char *failure);
 
 /*
  * Takes the sample.  Returns 0; -ENOENT when the phase is not open (any more);

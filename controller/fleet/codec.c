@@ -1,6 +1,7 @@
 #include "controller/fleet/codec.h"
 
 #include "common/arena.h"
+#include "common/command.h"
 #include "controller/fleet/codec_check.h"
 
 #include <assert.h>
@@ -19,6 +20,7 @@ static const char *const in_names[] = {
     [WIRE_IN_REFUSED] = "Refused",
     [WIRE_IN_SAMPLE] = "Sample",
     [WIRE_IN_FINISHED] = "Finished",
+    [WIRE_IN_COMMAND_DONE] = "CommandDone",
     [WIRE_IN_SHELL_HELLO] = "ShellHello",
     [WIRE_IN_REQUEST] = "Request",
 };
@@ -41,6 +43,28 @@ static void decode_held(struct check *c, const Lockstep__Held *from,
     to->first_unacknowledged =
         check_range(c, "first_unacknowledged", from->first_unacknowledged, 0,
                     CHECK_COUNT_MAX);
+}
+
+static void decode_commands(struct check *c, const Lockstep__AgentHello *from,
+                            struct wire_agent_hello *to)
+{
+    if (from->n_commands > COMMANDS_MAX) {
+        check_fail(c, "%zu commands, at most %u are allowed", from->n_commands,
+                   COMMANDS_MAX);
+        return;
+    }
+    to->commands = check_alloc(c, from->n_commands, sizeof(*to->commands));
+    for (size_t i = 0; i < from->n_commands && c->err == 0; i++) {
+        const Lockstep__OfferedCommand *command = from->commands[i];
+
+        to->commands[i] = (struct wire_offered){
+            .name = check_name(c, "command name", command->name),
+            .text = check_text(c, "command text", command->text, TEXT_SIZE - 1),
+            .limit_ns = check_range(c, "limit_ns", command->limit_ns, 1,
+                                    COMMAND_LIMIT_MAX_NS),
+        };
+    }
+    to->command_count = (uint32_t)from->n_commands;
 }
 
 /*
@@ -66,6 +90,7 @@ static void decode_agent_hello(struct check *c,
                     WIRE_FEATURES_MAX, NAME_SIZE - 1, &to->feature_count);
     to->labels = check_texts(c, "labels", from->labels, from->n_labels,
                              WIRE_LABELS_MAX, NAME_SIZE - 1, &to->label_count);
+    decode_commands(c, from, to);
     to->finishes_phase = from->finishes_phase;
     decode_held(c, from->held, to);
 }
@@ -245,6 +270,22 @@ static void decode_finished(struct check *c, const Lockstep__Finished *from,
     to->stuck_count = (uint32_t)from->n_stuck;
 }
 
+static void decode_command_done(struct check *c,
+                                const Lockstep__CommandDone *from,
+                                struct wire_command_done *to)
+{
+    to->work = check_work(c, from->work);
+    to->number =
+        (uint32_t)check_range(c, "number", from->number, 1, UINT32_MAX);
+    to->end = check_enum(c, "end", (int)from->end, WIRE_COMMAND_REFUSED + 1);
+    to->status = from->status;
+    to->duration_ns =
+        check_range(c, "duration_ns", from->duration_ns, 0, CHECK_COUNT_MAX);
+    to->lines = check_texts(c, "lines", from->lines, from->n_lines,
+                            WIRE_LINES_MAX, TEXT_SIZE - 1, &to->line_count);
+    to->reason = check_text(c, "reason", from->reason, REASON_SIZE - 1);
+}
+
 static enum wire_in_kind kind_of(const Lockstep__Frame *frame)
 {
     switch (frame->body_case) {
@@ -270,6 +311,8 @@ static enum wire_in_kind kind_of(const Lockstep__Frame *frame)
         return WIRE_IN_SAMPLE;
     case LOCKSTEP__FRAME__BODY_FINISHED:
         return WIRE_IN_FINISHED;
+    case LOCKSTEP__FRAME__BODY_COMMAND_DONE:
+        return WIRE_IN_COMMAND_DONE;
     case LOCKSTEP__FRAME__BODY_SHELL_HELLO:
         return WIRE_IN_SHELL_HELLO;
     case LOCKSTEP__FRAME__BODY_REQUEST:
@@ -318,6 +361,9 @@ static void decode_body(struct check *c, const Lockstep__Frame *frame,
         break;
     case WIRE_IN_FINISHED:
         decode_finished(c, frame->finished, &in->finished);
+        break;
+    case WIRE_IN_COMMAND_DONE:
+        decode_command_done(c, frame->command_done, &in->command_done);
         break;
     case WIRE_IN_SHELL_HELLO:
         wire_decode_shell_hello(c, frame->shell_hello, &in->shell_hello);

@@ -465,6 +465,22 @@ static int put_release(struct arena *arena, const struct wire_out *out,
     return 0;
 }
 
+static int put_command(struct arena *arena, const struct wire_out *out,
+                       Lockstep__Frame *frame)
+{
+    Lockstep__Command *command =
+        MESSAGE(arena, Lockstep__Command, LOCKSTEP__COMMAND__INIT);
+
+    if (command == NULL)
+        return -ENOMEM;
+    command->work = put_work(arena, &out->command.work);
+    command->number = out->command.number;
+    command->name = text(out->command.name);
+    frame->body_case = LOCKSTEP__FRAME__BODY_COMMAND;
+    frame->command = command;
+    return command->work == NULL ? -ENOMEM : 0;
+}
+
 /* ---- To shells ------------------------------------------------------------
  */
 
@@ -516,6 +532,7 @@ static int (*const putters[])(struct arena *, const struct wire_out *,
     [WIRE_OUT_RENEW] = put_renew,
     [WIRE_OUT_SAMPLE_ACK] = put_sample_ack,
     [WIRE_OUT_RELEASE] = put_release,
+    [WIRE_OUT_COMMAND] = put_command,
     [WIRE_OUT_ANSWER] = put_answer,
     [WIRE_OUT_EVENT] = put_event,
 };

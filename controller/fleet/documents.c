@@ -148,6 +148,23 @@ static void put_clock(struct object *object, const struct host *host,
         known ? json_real((double)e.uncertainty_ns / 1000) : json_null());
 }
 
+static void put_commands(struct object *object, const struct host *host)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; host->commands != NULL && i < host->commands->count;
+         i++) {
+        const struct command *command = &host->commands->items[i];
+        struct object item = object_new();
+
+        put_text(&item, "name", command->name);
+        put_text(&item, "command", command->text);
+        put(&item, "limit_s", json_real((double)command->limit_ns / 1e9));
+        append(object, list, &item);
+    }
+    put(object, "commands", list);
+}
+
 static void put_host(struct object *object, const struct host *host,
                      uint64_t now_ns)
 {
@@ -169,6 +186,7 @@ static void put_host(struct object *object, const struct host *host,
             ? json_null()
             : json_integer(host->inventory->facts.drive_count));
     put_known(object, "campaign", host->user);
+    put_commands(object, host);
     put_clock(object, host, now_ns);
 }
 

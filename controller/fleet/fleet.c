@@ -247,6 +247,9 @@ int fleet_open(const struct fleet_options *options, struct fleet **ret_fleet,
         options->new_uuid != NULL ? options->new_uuid : uuid_random;
     fleet->wake = options->wake;
     fleet->wake_data = options->wake_data;
+    fleet->commands = options->commands;
+    fleet->runner = options->runner;
+    fleet->runner_data = options->runner_data;
     conduct_options_init(&fleet->conduct);
     fleet->conduct.start_tolerance_ns = options->start_tolerance_ns;
     fleet->conduct.no_return = options->is_private;
@@ -303,6 +306,7 @@ struct fleet *fleet_close(struct fleet *fleet)
         fleet->campaigns = campaign->next;
         campaign_free(campaign);
     }
+    errand_forget_all(fleet);
     queue_free(fleet->queue);
     registry_free(fleet->registry);
     arena_free(fleet->incoming);

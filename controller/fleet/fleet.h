@@ -34,7 +34,19 @@
 #define FLEET_GREETING_MAX 1024u
 
 struct clock;
+struct command;
+struct commands;
 struct fleet;
+struct runner_result;
+
+/* What runs commands of the controller's own configuration. */
+struct fleet_runner {
+    /* Answered by fleet_ran() with the token, later.  0 or -ENOMEM. */
+    int (*run)(void *data, uint64_t token, const struct command *command,
+               const struct uuid *campaign, uint32_t phase);
+    /* Kills it, and it is not answered. */
+    void (*end)(void *data, uint64_t token);
+};
 
 struct fleet_options {
     const char *store; /* path of the database */
@@ -48,6 +60,11 @@ struct fleet_options {
     void (*wake)(void *data); /* makes fleet_tick() be called soon */
     void *wake_data;
     bool threadless;
+    /* Commands that campaigns may have run on this host, and what runs them;
+     * NULL: none.  They outlive the fleet. */
+    const struct commands *commands;
+    const struct fleet_runner *runner;
+    void *runner_data;
     struct uuid (*new_uuid)(void); /* NULL: uuid_random() */
 };
 
@@ -94,6 +111,10 @@ void fleet_disconnected(struct fleet *fleet, struct link *link,
 /* A connection that never opened: what was wrong with it, for the audit log. */
 void fleet_turned_away(struct fleet *fleet, const char *address,
                        const char *reason);
+
+/* A command that was given to the runner has ended. */
+void fleet_ran(struct fleet *fleet, uint64_t token,
+               const struct runner_result *result);
 
 /* Does what is due, and what the store has done.  Any time. */
 void fleet_tick(struct fleet *fleet);

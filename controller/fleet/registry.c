@@ -33,6 +33,7 @@ static struct inventory *inventory_free(struct inventory *inventory)
 static void host_free(struct host *host)
 {
     inventory_free(host->inventory);
+    free(host->commands);
     free(host);
 }
 
@@ -126,6 +127,30 @@ static struct host *add(struct registry *registry, const char *name)
     return host;
 }
 
+/* Most hosts offer none.  False without memory. */
+static bool take_commands(struct host *host,
+                          const struct wire_agent_hello *hello)
+{
+    free(host->commands);
+    host->commands = NULL;
+    if (hello->command_count == 0)
+        return true;
+    host->commands = calloc(1, sizeof(*host->commands));
+    if (host->commands == NULL)
+        return false;
+    for (uint32_t i = 0; i < hello->command_count; i++) {
+        struct command *to = &host->commands->items[i];
+
+        (void)snprintf(to->name, sizeof(to->name), "%s",
+                       hello->commands[i].name);
+        (void)snprintf(to->text, sizeof(to->text), "%s",
+                       hello->commands[i].text);
+        to->limit_ns = hello->commands[i].limit_ns;
+    }
+    host->commands->count = hello->command_count;
+    return true;
+}
+
 struct host *registry_hello(struct registry *registry,
                             const struct wire_agent_hello *hello,
                             const struct link *link, int64_t wall_ns)
@@ -134,7 +159,7 @@ struct host *registry_hello(struct registry *registry,
 
     if (host == NULL)
         host = add(registry, hello->name);
-    if (host == NULL)
+    if (host == NULL || !take_commands(host, hello))
         return NULL;
     (void)snprintf(host->address, sizeof(host->address), "%s", link->address);
     (void)snprintf(host->version, sizeof(host->version), "%s", hello->version);

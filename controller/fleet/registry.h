@@ -15,6 +15,7 @@
 #define CONTROLLER_FLEET_REGISTRY_H
 
 #include "common/base.h"
+#include "common/command.h"
 #include "controller/fleet/link.h"
 #include "controller/fleet/wire.h"
 
@@ -32,6 +33,7 @@ struct host {
     char version[TEXT_SIZE];
     char labels[WIRE_LABELS_MAX][NAME_SIZE];
     uint32_t label_count;
+    struct commands *commands; /* that campaigns may have run; NULL: none */
     struct uuid instance;
     struct uuid boot;
     uint64_t lease_ns;

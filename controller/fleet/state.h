@@ -8,6 +8,7 @@
  *   submit.c   from a file to a plan; then inspect.c: the facts of its
  *              targets; then accept.c: into store and queue
  *   campaign.c from waiting to the verdict
+ *   errands.c  commands before and after runs
  */
 #ifndef CONTROLLER_FLEET_STATE_H
 #define CONTROLLER_FLEET_STATE_H
@@ -27,6 +28,16 @@ struct results;
 #define STATUS_FAILED 1u
 #define STATUS_USAGE  2u
 
+/* A command that runs on the controller's host. */
+struct fleet_errand {
+    struct fleet_errand *next;
+    uint64_t token;
+    struct uuid campaign;
+    uint32_t phase;
+    uint32_t number;
+    struct plan_command command; /* its texts live as long as the campaign */
+};
+
 struct fleet {
     const struct clock *clock;
     struct link_context context;
@@ -45,6 +56,11 @@ struct fleet {
     uint32_t campaign_count;
     uint64_t newest_campaign; /* number; 0: none since the start */
     struct conduct_options conduct;
+    const struct commands *commands; /* of our own configuration */
+    const struct fleet_runner *runner;
+    void *runner_data;
+    struct fleet_errand *errands; /* that run */
+    uint64_t last_errand;
     void (*wake)(void *data);
     void *wake_data;
     void (*observe)(void *data, const struct uuid *campaign, bool newest,
@@ -95,6 +111,21 @@ void agents_frame(struct fleet *fleet, struct link *link, struct wire_in *in,
 void agents_gone(struct fleet *fleet, struct link *link);
 /* Clocks of agents that are connected, now and then. */
 void agents_probe(struct fleet *fleet, uint64_t now_ns);
+
+/* ---- errands.c ------------------------------------------------------------
+ */
+
+/* Reports commands that a host does not let campaigns run. */
+void errand_check(struct campaign *campaign);
+/* Carries out CONDUCT_DO_COMMAND. */
+void errand_give(struct campaign *campaign,
+                 const struct conduct_effect *effect);
+/* An agent's answer. */
+void errand_answered(struct campaign *campaign, uint32_t host,
+                     const struct wire_command_done *done);
+/* A host of the campaign was given up: heartbeat_error=. */
+void errand_host_lost(struct campaign *campaign);
+void errand_forget_all(struct fleet *fleet);
 
 /* ---- shells.c -------------------------------------------------------------
  */

@@ -339,6 +339,8 @@ static void submit_match(struct campaign *campaign)
 
     if (err == 0)
         submit_check_targets(campaign);
+    if (err == 0)
+        errand_check(campaign);
     campaign->definitions = definitions_free(campaign->definitions);
     if (err == -ENOMEM)
         submit_refuse(campaign, "the controller is out of memory");

@@ -27,6 +27,7 @@
 #define WIRE_WORKLOADS_MAX  64u
 #define WIRE_CELLS_MAX      4096u
 #define WIRE_STUCK_MAX      64u
+#define WIRE_LINES_MAX      64u
 #define WIRE_PARTS_MAX      64u
 #define WIRE_FILES_MAX      64u
 #define WIRE_FILES_BYTES    (512u << 10)
@@ -61,6 +62,13 @@ enum wire_agent_state {
     WIRE_AGENT_HOLDING,
 };
 
+/* A command as the host's owner wrote it down. */
+struct wire_offered {
+    const char *name;
+    const char *text;
+    uint64_t limit_ns;
+};
+
 struct wire_agent_hello {
     uint32_t major;
     uint32_t minor;
@@ -73,6 +81,8 @@ struct wire_agent_hello {
     uint32_t feature_count;
     const char **labels;
     uint32_t label_count;
+    struct wire_offered *commands; /* COMMANDS_MAX at most */
+    uint32_t command_count;
     bool finishes_phase; /* when its lease ends */
     bool holds;          /* the three below are given */
     struct wire_work held;
@@ -214,6 +224,25 @@ struct wire_finished {
     uint32_t stuck_count;
 };
 
+enum wire_command_end {
+    WIRE_COMMAND_EXITED,
+    WIRE_COMMAND_KILLED,
+    WIRE_COMMAND_TIMED_OUT,
+    WIRE_COMMAND_NO_START,
+    WIRE_COMMAND_REFUSED,
+};
+
+struct wire_command_done {
+    struct wire_work work;
+    uint32_t number;
+    enum wire_command_end end;
+    uint32_t status; /* exit status, signal or errno */
+    uint64_t duration_ns;
+    const char **lines;
+    uint32_t line_count;
+    const char *reason;
+};
+
 /*
  * A sample as it came: cells of `sample` are numbered as in the agent's phase,
  * its host and its times on the controller's clock are not set; the agent's
@@ -306,6 +335,7 @@ enum wire_in_kind {
     WIRE_IN_REFUSED,
     WIRE_IN_SAMPLE,
     WIRE_IN_FINISHED,
+    WIRE_IN_COMMAND_DONE,
     WIRE_IN_SHELL_HELLO,
     WIRE_IN_REQUEST,
 };
@@ -323,6 +353,7 @@ struct wire_in {
         struct wire_refused refused;
         struct wire_sample sample;
         struct wire_finished finished;
+        struct wire_command_done command_done;
         struct wire_shell_hello shell_hello;
         struct wire_request request;
     };
@@ -376,6 +407,12 @@ struct wire_abort {
     const char *reason;
 };
 
+struct wire_command {
+    struct wire_work work;
+    uint32_t number;
+    const char *name; /* "": end the one that runs */
+};
+
 struct wire_document {
     uint32_t id; /* of the request */
     uint32_t status;
@@ -398,6 +435,7 @@ enum wire_out_kind {
     WIRE_OUT_RENEW,
     WIRE_OUT_SAMPLE_ACK,
     WIRE_OUT_RELEASE,
+    WIRE_OUT_COMMAND,
     WIRE_OUT_ANSWER,
     WIRE_OUT_EVENT,
 };
@@ -417,6 +455,7 @@ struct wire_out {
         struct wire_work renew;
         struct wire_mark sample_ack;
         struct uuid release;
+        struct wire_command command;
         struct wire_document answer;
         struct wire_document event;
     };

@@ -165,6 +165,20 @@ struct definition_wd {
     uint32_t threads; /* with concatenatesds=; 0: not given */
 };
 
+/* A command by name or text, as a host's own configuration has it. */
+struct definition_command {
+    const char *text;
+    struct language_place place;
+};
+
+/* startcmd= and the like. */
+struct definition_commands {
+    const struct definition_command *items;
+    uint32_t count;
+    bool shown;     /* its output also goes to the console */
+    bool on_master; /* on the controller's host, not on those of the run */
+};
+
 enum definition_loop_kind {
     LOOP_XFERSIZE,
     LOOP_THREADS,
@@ -266,6 +280,8 @@ struct definition_rd {
     double find_quantile;   /* 0 .. 1; 0: not given */
     uint64_t find_limit_ns;
     struct definition_open open;
+    struct definition_commands start;         /* before each of its runs */
+    struct definition_commands end;           /* and after it */
     struct definition_loop loops[LOOP_KINDS]; /* outermost first */
     uint32_t loop_count;
 };
@@ -295,7 +311,10 @@ struct definition_general {
     uint32_t loops;   /* all runs so often; 0: once */
     uint64_t loop_ns; /* or for so long */
     struct language_place loop_place;
-    struct definition_name first_rd; /* text NULL: the first one */
+    struct definition_name first_rd;  /* text NULL: the first one */
+    struct definition_commands start; /* before the first run */
+    struct definition_commands end;   /* after the last one */
+    struct definition_commands host_lost;
 };
 
 struct definitions {

@@ -54,6 +54,30 @@ int plan_copy_place(struct plan *plan, const struct language_place *from,
     return 0;
 }
 
+int plan_copy_commands(struct plan *plan,
+                       const struct definition_commands *from,
+                       const char *keyword, struct plan_commands *ret_commands)
+{
+    struct plan_command *items =
+        ARENA_ARRAY(plan->arena, from->count + 1, struct plan_command);
+    int err = items == NULL ? -ENOMEM : 0;
+
+    for (uint32_t i = 0; i < from->count && err == 0; i++) {
+        items[i] = (struct plan_command){
+            .keyword = keyword,
+            .text = arena_strdup(plan->arena, from->items[i].text),
+            .shown = from->shown,
+            .on_controller = from->on_master,
+        };
+        err =
+            items[i].text == NULL
+                ? -ENOMEM
+                : plan_copy_place(plan, &from->items[i].place, &items[i].place);
+    }
+    *ret_commands = (struct plan_commands){items, from->count};
+    return err;
+}
+
 uint64_t plan_run_bytes(const struct plan *plan, const struct plan_run *run)
 {
     const char *before = "";
@@ -269,10 +293,11 @@ static int repeat_all(struct expansion *expansion)
     return 0;
 }
 
-static void take_general(struct expansion *expansion)
+static int take_general(struct expansion *expansion)
 {
     const struct definition_general *general = &expansion->definitions->general;
     struct plan *plan = expansion->plan;
+    int err;
 
     plan->workers = general->workers;
     plan->format_files = general->format_sds;
@@ -283,6 +308,13 @@ static void take_general(struct expansion *expansion)
     plan->host_wait_given = general->host_wait_given;
     plan->host_wait_ns = general->host_wait_ns;
     plan->drain_wait_ns = general->drain_wait_ns;
+    err = plan_copy_commands(plan, &general->start, "startcmd", &plan->start);
+    if (err == 0)
+        err = plan_copy_commands(plan, &general->end, "endcmd", &plan->end);
+    if (err == 0)
+        err = plan_copy_commands(plan, &general->host_lost, "heartbeat_error",
+                                 &plan->host_lost);
+    return err;
 }
 
 static bool fits(struct expansion *expansion)
@@ -442,9 +474,10 @@ static int expand_all(struct expansion *expansion)
         err = expand_rd(expansion, &definitions->rds[i]);
     if (err == 0)
         err = repeat_all(expansion);
+    if (err == 0)
+        err = take_general(expansion);
     if (err < 0)
         return err;
-    take_general(expansion);
     note_transfers(expansion);
     if (expansion->report->errors == 0) {
         warn_unused(expansion);

@@ -137,4 +137,10 @@ int plan_grow(struct plan *plan, void *array, uint32_t count,
 int plan_copy_place(struct plan *plan, const struct language_place *from,
                     struct language_place *ret_place) MUST_CHECK;
 
+/* Copies startcmd= and the like; `keyword` is a literal. */
+int plan_copy_commands(struct plan *plan,
+                       const struct definition_commands *from,
+                       const char *keyword,
+                       struct plan_commands *ret_commands) MUST_CHECK;
+
 #endif

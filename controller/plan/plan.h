@@ -256,6 +256,21 @@ struct plan_cell {
     bool idle; /* nothing of a band or of concatenated sds lies here */
 };
 
+/* A command that runs before or after runs: by the name or text that the
+ * configuration of a host, or the controller's, has for it. */
+struct plan_command {
+    const char *keyword; /* "startcmd", "endcmd", "heartbeat_error" */
+    const char *text;
+    bool shown;         /* what it writes also goes to people */
+    bool on_controller; /* else on every host of the run */
+    struct language_place place;
+};
+
+struct plan_commands {
+    const struct plan_command *items; /* in their order */
+    uint32_t count;
+};
+
 struct plan_run {
     const char *rd;   /* rd= */
     const char *name; /* rd1, or rd1_(50%) as vdbench prints it */
@@ -282,6 +297,8 @@ struct plan_run {
     uint64_t max_bytes_read;
     uint64_t max_bytes_written;
     double max_ratio[3]; /* the same as a multiple of all sds, until placed */
+    struct plan_commands start; /* startcmd= of rd=: before it */
+    struct plan_commands end;   /* endcmd=: after it */
     struct plan_workload *workloads;
     uint32_t workload_count;
     struct plan_run_target *targets;
@@ -320,8 +337,11 @@ struct plan {
     double require_value;
     bool host_wait_given; /* else as the controller is configured */
     uint64_t host_wait_ns;
-    uint64_t drain_wait_ns; /* 0: as the controller is configured */
-    struct arena *arena; /* plan_free()'s */
+    uint64_t drain_wait_ns;     /* 0: as the controller is configured */
+    struct plan_commands start; /* before the first run, on the controller */
+    struct plan_commands end;   /* after the last one, however it ended */
+    struct plan_commands host_lost; /* when a host is given up */
+    struct arena *arena;            /* plan_free()'s */
 };
 
 /*

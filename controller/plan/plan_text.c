@@ -378,6 +378,35 @@ static void write_limits(FILE *out, const struct plan *plan)
     }
 }
 
+/* "rd1: startcmd=drop, on every host of the run" */
+static void write_list(FILE *out, const char *of,
+                       const struct plan_commands *commands)
+{
+    for (uint32_t i = 0; i < commands->count; i++)
+        fprintf(out, "%s%s%s=%s, on %s\n", of, of[0] != '\0' ? ": " : "",
+                commands->items[i].keyword, commands->items[i].text,
+                commands->items[i].on_controller ? "the controller's host"
+                                                 : "every host of the run");
+}
+
+static void write_commands(FILE *out, const struct plan *plan)
+{
+    const char *before = "";
+
+    write_list(out, "", &plan->start);
+    for (uint32_t i = 0; i < plan->distinct_runs; i++) {
+        const struct plan_run *run = &plan->runs[i];
+
+        if (strcmp(before, run->rd) != 0) {
+            write_list(out, run->rd, &run->start);
+            write_list(out, run->rd, &run->end);
+        }
+        before = run->rd;
+    }
+    write_list(out, "", &plan->end);
+    write_list(out, "", &plan->host_lost);
+}
+
 static void write_total(FILE *out, const struct plan *plan)
 {
     uint64_t seconds = (plan_total_ns(plan) + NS_PER_S - 1) / NS_PER_S;
@@ -427,5 +456,6 @@ char *plan_text_table(const struct plan *plan)
     write_total(out, plan);
     write_data(out, plan);
     write_limits(out, plan);
+    write_commands(out, plan);
     return finish(out, &text);
 }

@@ -170,6 +170,25 @@ static void walk_limits(const struct walk *walk, const struct plan_run *run)
     visit->array_end(walk->user);
 }
 
+/* Left out where there are none. */
+static void walk_commands(const struct walk *walk, const char *key,
+                          const struct plan_commands *commands)
+{
+    const struct plan_visitor *visit = walk->visit;
+
+    if (commands->count == 0)
+        return;
+    visit->array_begin(walk->user, key);
+    for (uint32_t i = 0; i < commands->count; i++) {
+        visit->object_begin(walk->user, NULL);
+        visit->text(walk->user, "command", commands->items[i].text);
+        visit->text(walk->user, "on",
+                    commands->items[i].on_controller ? "controller" : "hosts");
+        visit->object_end(walk->user);
+    }
+    visit->array_end(walk->user);
+}
+
 static void walk_run(const struct walk *walk, const struct plan_run *run)
 {
     const struct plan_visitor *visit = walk->visit;
@@ -188,6 +207,8 @@ static void walk_run(const struct walk *walk, const struct plan_run *run)
     text_or_null(walk, "rdpct", run->rdpct_text);
     text_or_null(walk, "seekpct", run->seekpct_text);
     walk_limits(walk, run);
+    walk_commands(walk, "startcmd", &run->start);
+    walk_commands(walk, "endcmd", &run->end);
     visit->array_begin(walk->user, "workloads");
     for (uint32_t i = 0; i < run->workload_count; i++)
         walk_workload(walk, &run->workloads[i]);
@@ -266,5 +287,8 @@ void plan_walk(const struct plan *plan, const struct plan_visitor *visitor,
     visitor->array_end(user);
     seconds(&walk, "total_s", plan_total_ns(plan));
     walk_data(&walk);
+    walk_commands(&walk, "startcmd", &plan->start);
+    walk_commands(&walk, "endcmd", &plan->end);
+    walk_commands(&walk, "heartbeat_error", &plan->host_lost);
     visitor->object_end(user);
 }

@@ -697,6 +697,12 @@ int runs_expand(struct expansion *expansion, const struct base *base)
     struct loop_values values;
     int err = copy_steps(expansion, base->rd, &first);
 
+    if (err == 0)
+        err = plan_copy_commands(expansion->plan, &base->rd->start, "startcmd",
+                                 &first.start);
+    if (err == 0)
+        err = plan_copy_commands(expansion->plan, &base->rd->end, "endcmd",
+                                 &first.end);
     if (err < 0)
         return err;
     first.concatenated = expansion->definitions->general.concatenate;

@@ -81,6 +81,29 @@ static const char list_drives[] =
     "JOIN host AS h ON h.campaign = t.campaign AND h.host = t.host "
     "WHERE t.campaign = ? ORDER BY target";
 
+static struct object command_object(struct statement *s)
+{
+    struct object o = object_new();
+    bool of_all = statement_is_null(s);
+    uint64_t phase = statement_get_uint(s);
+
+    if (of_all)
+        object_put(&o, "phase", json_null());
+    else
+        object_put_count(&o, "phase", phase + 1);
+    object_put_text(&o, "keyword", statement_get_text(s));
+    object_put_text(&o, "command", statement_get_text(s));
+    object_put_word(&o, "host", statement_get_text(s));
+    object_put_seconds(&o, "duration_s", statement_get_uint(s));
+    object_put_word(&o, "error", statement_get_text(s));
+    object_put_word(&o, "output", statement_get_text(s));
+    return o;
+}
+
+static const char list_commands[] =
+    "SELECT phase, keyword, command, host, duration_ns, error, output "
+    "FROM command WHERE campaign = ? ORDER BY wall_ns, number, host";
+
 static void put_list(struct show *show, struct object *o, const char *key,
                      const char *sql,
                      struct object (*make)(struct statement *s), int *err)
@@ -114,6 +137,7 @@ int show_put_head(struct show *show, struct object *o)
                 &err);
     put_list(show, o, "hosts", list_hosts, host_object, &err);
     put_list(show, o, "drives", list_drives, drive_object, &err);
+    put_list(show, o, "commands", list_commands, command_object, &err);
     object_put_text(o, "rates",
                     "totals of all hosts over the common window, from the "
                     "first begin to the last end; MiB are 2^20 bytes");

@@ -57,6 +57,10 @@ int record_campaign_state(struct store_access *access, uint64_t campaign,
                           enum results_state state, const char *note,
                           int64_t wall_ns, struct diag *diag) MUST_CHECK;
 
+int record_command(struct store_access *access, uint64_t campaign,
+                   const struct results_command *command, int64_t wall_ns,
+                   struct diag *diag) MUST_CHECK;
+
 /* COMPLETE becomes degraded where a phase was not complete; `ret_verdict` and
  * `ret_error` (NULL: none; a literal or `error`) are what is stored.  Phases
  * that are not over end with it. */

@@ -203,6 +203,32 @@ int record_plan(struct store_access *access, uint64_t campaign,
 /* ---- States and the end ----------------------------------------------------
  */
 
+int record_command(struct store_access *access, uint64_t campaign,
+                   const struct results_command *command, int64_t wall_ns,
+                   struct diag *diag)
+{
+    struct statement s;
+
+    statement_begin(&s, access,
+                    "INSERT OR REPLACE INTO command(campaign, number, host, "
+                    "phase, keyword, command, duration_ns, error, output, "
+                    "wall_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    statement_uint(&s, campaign);
+    statement_uint(&s, command->number);
+    statement_text(&s, command->host != NULL ? command->host : "");
+    if (command->phase == UINT32_MAX)
+        statement_null(&s);
+    else
+        statement_uint(&s, command->phase);
+    statement_text(&s, command->keyword);
+    statement_text(&s, command->command);
+    statement_uint(&s, command->duration_ns);
+    statement_text(&s, command->error);
+    statement_text(&s, command->output);
+    statement_int(&s, wall_ns);
+    return statement_run(&s, diag);
+}
+
 int record_campaign_state(struct store_access *access, uint64_t campaign,
                           enum results_state state, const char *note,
                           int64_t wall_ns, struct diag *diag)

@@ -246,6 +246,21 @@ int results_campaign_state(struct results *results, const struct uuid *campaign,
                            enum results_state state,
                            const char *note) MUST_CHECK;
 
+/* A command that ran before or after a phase, or all of them. */
+struct results_command {
+    uint32_t number;  /* of the campaign's commands; with the host, its name */
+    const char *host; /* its label; NULL: the controller's own */
+    uint32_t phase;   /* UINT32_MAX: of the campaign as a whole */
+    const char *keyword; /* "startcmd", ... */
+    const char *command; /* as the campaign names it */
+    uint64_t duration_ns;
+    const char *error;  /* why it failed; NULL: it did not */
+    const char *output; /* the last lines of it; "" */
+};
+
+int results_command(struct results *results, const struct uuid *campaign,
+                    const struct results_command *command) MUST_CHECK;
+
 /* Its last word.  `error` is NULL for VERDICT_COMPLETE.  What phases are not
  * over end with it. */
 int results_campaign_end(struct results *results, const struct uuid *campaign,

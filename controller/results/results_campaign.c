@@ -328,6 +328,52 @@ int results_campaign_state(struct results *results, const struct uuid *campaign,
     return task_submit(&task->task);
 }
 
+/* ---- Commands --------------------------------------------------------------
+ */
+
+#define COMMAND_BYTES (64u << 10)
+
+struct command_task {
+    struct task task;
+    int64_t wall_ns;
+    struct results_command command; /* its texts lie in the arena */
+};
+
+static int run_command(struct store_job *job, struct store_access *access)
+{
+    struct command_task *task = (struct command_task *)job;
+
+    return record_command(access, task->task.campaign->number, &task->command,
+                          task->wall_ns, &job->diag);
+}
+
+int results_command(struct results *results, const struct uuid *campaign,
+                    const struct results_command *command)
+{
+    struct live_campaign *live = find_campaign(results, campaign);
+    struct command_task *task;
+    struct results_command *to;
+
+    if (live == NULL)
+        return -ENOENT;
+    task = task_new_copying(sizeof(*task), COMMAND_BYTES, results, live, NULL,
+                            run_command, task_done);
+    if (task == NULL)
+        return -ENOMEM;
+    task->wall_ns = wall_now(results);
+    to = &task->command;
+    *to = *command;
+    if (!copy_text(task->task.arena, &to->host) ||
+        !copy_text(task->task.arena, &to->keyword) ||
+        !copy_text(task->task.arena, &to->command) ||
+        !copy_text(task->task.arena, &to->error) ||
+        !copy_text(task->task.arena, &to->output)) {
+        task_over(&task->task);
+        return -ENOMEM;
+    }
+    return task_submit(&task->task);
+}
+
 /* ---- The end ---------------------------------------------------------------
  */
 

@@ -183,7 +183,17 @@ static const char version_3[] =
     "ALTER TABLE target ADD COLUMN content TEXT NOT NULL DEFAULT '';";
 /* clang-format on */
 
-static const char *const steps[] = {version_1, version_2, version_3};
+/* What startcmd=, endcmd= and heartbeat_error= ran. */
+static const char version_4[] =
+    "CREATE TABLE command("
+    " campaign INTEGER NOT NULL, number INTEGER NOT NULL,"
+    " host TEXT NOT NULL, phase INTEGER,"
+    " keyword TEXT NOT NULL, command TEXT NOT NULL,"
+    " duration_ns INTEGER NOT NULL, error TEXT, output TEXT NOT NULL,"
+    " wall_ns INTEGER NOT NULL,"
+    " PRIMARY KEY(campaign, number, host)) STRICT;";
+
+static const char *const steps[] = {version_1, version_2, version_3, version_4};
 
 uint32_t schema_version(void)
 {

@@ -82,6 +82,11 @@ static int take_offer(struct options *o, const char *value, struct diag *diag)
     return add_word(&o->offers, value, diag);
 }
 
+static int take_command(struct options *o, const char *value, struct diag *diag)
+{
+    return add_word(&o->commands, value, diag);
+}
+
 static int take_directory(struct options *o, const char *value,
                           struct diag *diag)
 {
@@ -323,6 +328,9 @@ static const struct option_row rows[] = {
      "drives that may be written: /dev/nvme*n1, serial=..., model=..."},
     {"--yes", "HASH", BIT(COMMAND_RUN) | BIT(COMMAND_SUBMIT), take_yes,
      "what this list of drives holds may be destroyed; see overwrite="},
+    {"--command", "COMMAND", BIT(COMMAND_RUN) | BIT(COMMAND_CHECK),
+     take_command,
+     "what startcmd= and endcmd= may run: 'NAME [TIME] PROGRAM WORD...'"},
     {"--wait", NULL, BIT(COMMAND_SUBMIT), take_wait,
      "show the campaign until it ends; Ctrl-C detaches"},
     {"--lines", NULL, BIT(COMMAND_WATCH), take_lines,
@@ -483,6 +491,10 @@ static int check_check(const struct options *o, struct diag *diag)
     if (o->fleet && o->here)
         return diag_set(diag, -EINVAL,
                         "--fleet and --here ask different hosts: give one");
+    if (o->commands.count > 0 && !o->here)
+        return diag_set(diag, -EINVAL,
+                        "--command counts with --here only: without it no "
+                        "host is asked");
     if (o->offers.count > 0 && !o->here)
         return diag_set(diag, -EINVAL,
                         "--offer counts with --here only: without it no drive "

@@ -47,6 +47,7 @@ struct options {
     struct word_list files;
     struct word_list variables; /* NAME=VALUE */
     struct word_list offers;
+    struct word_list commands; /* --command */
     struct word_list arguments; /* what is left: an id, or keys' words */
     struct word_list bounds;    /* --fail-if */
     const char *directory;      /* -o, or keys' --dir */

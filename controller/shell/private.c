@@ -16,7 +16,7 @@
 
 #include "controller/shell/files.h"
 
-#define WORDS_MAX (OPTIONS_WORDS_MAX * 2 + 16)
+#define WORDS_MAX (OPTIONS_WORDS_MAX * 4 + 16)
 
 enum child_id {
     CHILD_CONTROLLER,
@@ -119,8 +119,18 @@ static void add(struct words *words, const char *word)
         words->word[words->count++] = u.out;
 }
 
+/* Both are this host: what may be run on one may be run on the other. */
+static void add_commands(struct words *words, const struct options *options)
+{
+    for (size_t i = 0; options != NULL && i < options->commands.count; i++) {
+        add(words, "--command");
+        add(words, options->commands.word[i]);
+    }
+}
+
 static int start_controller(struct private_pair *pair, const char *directory,
-                            int agent_fd, int shell_fd, struct diag *diag)
+                            const struct options *options, int agent_fd,
+                            int shell_fd, struct diag *diag)
 {
     char store[PATH_SIZE + 16];
     char agent[16];
@@ -139,6 +149,7 @@ static int start_controller(struct private_pair *pair, const char *directory,
     add(&words, agent);
     add(&words, "--shell-fd");
     add(&words, shell);
+    add_commands(&words, options);
     return start(&pair->child[CHILD_CONTROLLER], "lockstepd", words.word, keep,
                  ARRAY_LENGTH(keep), diag);
 }
@@ -159,6 +170,7 @@ static int start_agent(struct private_pair *pair, const struct options *options,
         add(&words, "--offer");
         add(&words, options->offers.word[i]);
     }
+    add_commands(&words, options);
     if (options->engine != NULL) {
         add(&words, "--engine");
         add(&words, options->engine);
@@ -191,7 +203,7 @@ static int start_both(struct private_pair *pair, const char *directory,
         close_both(agent);
         return r;
     }
-    r = start_controller(pair, directory, agent[0], shell[0], diag);
+    r = start_controller(pair, directory, options, agent[0], shell[0], diag);
     if (r == 0 && options != NULL)
         r = start_agent(pair, options, agent[1], diag);
     close_both(agent);

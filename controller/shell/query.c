@@ -250,6 +250,37 @@ static void print_phase(const json_t *phase)
     print_scope(phase, "workloads", workload_totals);
 }
 
+/* "startcmd=drop on nas1 before phase 2: 0.3 s" and what it wrote. */
+static void print_command(const json_t *command)
+{
+    const json_t *phase = json_object_get(command, "phase");
+    const char *host = text_of(command, "host");
+
+    printf("\n%s=%s on %s", text_of(command, "keyword"),
+           text_of(command, "command"),
+           host[0] != '\0' ? host : "the controller's host");
+    if (json_is_integer(phase))
+        printf(", phase %lld", (long long)json_integer_value(phase));
+    printf(": %s%.1f s\n", text_of(command, "error")[0] == '\0' ? "" : "after ",
+           json_number_value(json_object_get(command, "duration_s")));
+    if (text_of(command, "error")[0] != '\0')
+        printf("  failed: %s\n", text_of(command, "error"));
+    for (const char *line = text_of(command, "output"); *line != '\0';) {
+        int length = (int)strcspn(line, "\n");
+
+        printf("  | %.*s\n", length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void print_commands(const json_t *document)
+{
+    const json_t *commands = json_object_get(document, "commands");
+
+    for (size_t i = 0; i < json_array_size(commands); i++)
+        print_command(json_array_get(commands, i));
+}
+
 static void print_show(const json_t *document)
 {
     const json_t *phases = json_object_get(document, "phases");
@@ -263,6 +294,7 @@ static void print_show(const json_t *document)
     if (text_of(document, "error")[0] != '\0')
         printf(": %s", text_of(document, "error"));
     putchar('\n');
+    print_commands(document);
     for (size_t i = 0; i < json_array_size(phases); i++)
         print_phase(json_array_get(phases, i));
 }

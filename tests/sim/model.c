@@ -225,6 +225,7 @@ static void prepare(struct model *m, const struct message *message)
 {
     /* A controller that knows what it does asks nobody whose hands are full. */
     REQUIRE(m->world, m->state == MODEL_IDLE);
+    REQUIRE(m->world, m->command == m->command_done);
     m->work++;
     m->state = MODEL_PREPARING;
     m->phase = message->phase;
@@ -269,6 +270,51 @@ static void acknowledge(struct model *m, uint64_t next)
         m->work++;
         m->state = MODEL_IDLE;
     }
+}
+
+static void say_commanded(struct model *m)
+{
+    say(m, (struct message){.kind = MESSAGE_COMMANDED,
+                            .value = m->command_done,
+                            .second = m->command_done % 50 == 49});
+}
+
+static void command_ends(void *context, uint64_t life)
+{
+    struct model *m = context;
+
+    if (life != m->command_life || !m->alive)
+        return;
+    if (is_frozen(m)) {
+        world_at(m->world, m->thaw_ns, command_ends, m, life);
+        return;
+    }
+    m->command_done = m->command;
+    say_commanded(m);
+}
+
+/* Never beside work, and only one at a time. */
+static void run_command(struct model *m, uint64_t number)
+{
+    REQUIRE(m->world, m->state == MODEL_IDLE);
+    if (number == m->command) {
+        if (m->command_done == number)
+            say_commanded(m);
+        return;
+    }
+    REQUIRE(m->world, m->command == m->command_done);
+    m->command = number;
+    world_at(m->world,
+             world_now(m->world) +
+                 world_between(m->world, NS_PER_MS, 300 * NS_PER_MS),
+             command_ends, m, ++m->command_life);
+}
+
+/* Kills what runs. */
+static void end_command(struct model *m)
+{
+    m->command_life++;
+    m->command = m->command_done = 0;
 }
 
 static void handle(struct model *m, const struct message *message)
@@ -318,6 +364,12 @@ static void handle(struct model *m, const struct message *message)
             m->work++;
             m->state = MODEL_IDLE;
         }
+        break;
+    case MESSAGE_COMMAND:
+        if (message->second == 0)
+            end_command(m);
+        else
+            run_command(m, message->value);
         break;
     default:
         REQUIRE(m->world, !"a message for an agent");
@@ -436,6 +488,7 @@ void model_die(struct model *m, bool power, uint64_t notice_ns)
         return;
     world_trace(m->world, "host%u %s", m->index,
                 power ? "loses power" : "is killed");
+    end_command(m);
     if (m->state == MODEL_RUNNING || m->state == MODEL_DRAINING)
         truth_stops(m->truth, m->index, m->phase);
     m->alive = false;

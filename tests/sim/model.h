@@ -29,6 +29,8 @@ enum message_kind {
     MESSAGE_RENEW,
     MESSAGE_ACK,
     MESSAGE_RELEASE,
+    MESSAGE_COMMAND,
+    MESSAGE_COMMANDED,
 };
 
 struct message {
@@ -93,6 +95,11 @@ struct model {
     uint64_t drain_row; /* its number, once finished; 0: no rows */
     uint64_t acknowledged;
     uint64_t ios[MODEL_ROWS];
+
+    /* Its command: the last one that it was told to run. */
+    uint64_t command;      /* number; 0: none */
+    uint64_t command_done; /* number of the last one that has ended */
+    uint64_t command_life; /* tokens of another command are void */
 };
 
 void model_init(struct model *model, struct world *world, struct truth *truth,

@@ -210,6 +210,32 @@ static void send_ack(struct stage *s, const struct conduct_effect *effect)
     send_simple(s, effect, MESSAGE_ACK, effect->interval);
 }
 
+static void own_command(void *context, uint64_t number)
+{
+    struct stage *s = context;
+
+    if (s->over)
+        return;
+    conductor_commanded(s->conductor, world_now(&s->world), CONDUCT_CONTROLLER,
+                        (uint32_t)number, NULL);
+    stage_carry_out(s);
+}
+
+/* No command is given while anybody writes. */
+static void do_command(struct stage *s, const struct conduct_effect *effect)
+{
+    if (effect->command != NULL)
+        REQUIRE(&s->world, s->truth.writing == 0);
+    if (effect->host != CONDUCT_CONTROLLER)
+        send_to(s, effect->host,
+                (struct message){.kind = MESSAGE_COMMAND,
+                                 .value = effect->number,
+                                 .second = effect->command != NULL});
+    else if (effect->command != NULL)
+        world_at(&s->world, world_now(&s->world) + 20 * NS_PER_MS, own_command,
+                 s, effect->number);
+}
+
 static void do_effect(struct stage *s, const struct conduct_effect *effect)
 {
     switch (effect->kind) {
@@ -244,6 +270,9 @@ static void do_effect(struct stage *s, const struct conduct_effect *effect)
     case CONDUCT_DO_RELEASE:
         send_simple(s, effect, MESSAGE_RELEASE, 0);
         break;
+    case CONDUCT_DO_COMMAND:
+        do_command(s, effect);
+        break;
     case CONDUCT_PHASE_BEGAN:
         REQUIRE(&s->world, !s->stopped);
         forget_phase(s);
@@ -268,6 +297,7 @@ static void do_effect(struct stage *s, const struct conduct_effect *effect)
         break;
     case CONDUCT_PHASE_SKIPPED:
     case CONDUCT_NOTICE:
+    case CONDUCT_HOST_GIVEN_UP:
         break;
     case CONDUCT_CAMPAIGN_ENDED:
         REQUIRE(&s->world, s->truth.writing == 0);
@@ -282,10 +312,10 @@ static void trace_effect(const struct stage *s,
                          const struct conduct_effect *effect)
 {
     static const char *const names[] = {
-        "PREPARE",     "PROBE",         "START",          "GO",
-        "STOP_AFTER",  "ABORT",         "RENEW",          "ACK",
-        "RELEASE",     "phase began",   "started",        "TOTAL",
-        "phase ended", "phase skipped", "campaign ended", "notice",
+        "PREPARE",        "PROBE",   "START",    "GO",          "STOP_AFTER",
+        "ABORT",          "RENEW",   "ACK",      "RELEASE",     "COMMAND",
+        "phase began",    "started", "TOTAL",    "phase ended", "phase skipped",
+        "campaign ended", "notice",  "given up",
     };
 
     if (effect->kind == CONDUCT_DO_PROBE || effect->kind == CONDUCT_DO_RENEW)
@@ -426,6 +456,10 @@ static void take_message(struct stage *s, uint32_t host,
     case MESSAGE_SAMPLE:
         take_row(s, host, message);
         return;
+    case MESSAGE_COMMANDED:
+        conductor_commanded(s->conductor, now, host, (uint32_t)message->value,
+                            message->second != 0 ? "exit status 1" : NULL);
+        break;
     default:
         REQUIRE(&s->world, !"a message from an agent");
     }

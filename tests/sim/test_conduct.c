@@ -196,6 +196,28 @@ static void draw_require(struct stage *s)
     s->options.require_value = (double)world_between(&s->world, 1, s->hosts);
 }
 
+/* Commands of every kind, in half of all campaigns. */
+static void draw_commands(struct stage *s)
+{
+    static const struct plan_command items[] = {
+        {.keyword = "startcmd", .text = "a"},
+        {.keyword = "startcmd", .text = "b", .on_controller = true},
+        {.keyword = "startcmd", .text = "c"},
+    };
+    struct plan *plan = &s->plans.plan;
+
+    if (world_chance(&s->world, 0.5))
+        return;
+    plan->start = (struct plan_commands){&items[1], 1};
+    plan->end = (struct plan_commands){&items[1], 1};
+    for (uint32_t i = 0; i < plan->run_count; i++) {
+        s->plans.runs[i].start = (struct plan_commands){
+            items, (uint32_t)world_between(&s->world, 0, 3)};
+        s->plans.runs[i].end = (struct plan_commands){
+            items, (uint32_t)world_between(&s->world, 0, 3)};
+    }
+}
+
 static void draw_plan(struct stage *s)
 {
     uint32_t runs = (uint32_t)world_between(&s->world, 1, 4);
@@ -214,6 +236,7 @@ static void draw_plan(struct stage *s)
             run->rate = (struct plan_rate){PLAN_RATE_PERCENT, 50};
     }
     s->plans.runs[0].rate.kind = PLAN_RATE_CURVE;
+    draw_commands(s);
 }
 
 /* Stopping is quick where nothing else is wrong. */
@@ -308,6 +331,9 @@ static uint64_t longest_ns(const struct stage *s)
                run->warmup_ns + run->elapsed_ns + 30 * NS_PER_S +
                2 * (o->drain_ns + o->grace_ns + o->lag_ns) + s->lease_ns +
                2 * o->collect_ns;
+        /* A command answers soon, or its host is gone, frozen or cut. */
+        sum +=
+            (run->start.count + run->end.count) * (s->lease_ns + 60 * NS_PER_S);
     }
     return sum;
 }

@@ -15,6 +15,7 @@
 #include "tests/support/suite.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +86,10 @@ static void expect_order(enum order_kind kind, uint64_t number)
 
 START_TEST(agents_are_understood)
 {
+    static const struct commands commands = {
+        .items = {{"drop", "/bin/drop --all", NS_PER_S}}, .count = 1};
     struct hello hello = {
+        .commands = &commands,
         .name = "host1",
         .instance = {{1}},
         .boot = {{2}},
@@ -101,6 +105,10 @@ START_TEST(agents_are_understood)
     hear(codec_hello(&hello));
     ck_assert_int_eq(in.kind, WIRE_IN_AGENT_HELLO);
     ck_assert_str_eq(in.agent_hello.name, "host1");
+    ck_assert_uint_eq(in.agent_hello.command_count, 1);
+    ck_assert_str_eq(in.agent_hello.commands[0].name, "drop");
+    ck_assert_str_eq(in.agent_hello.commands[0].text, "/bin/drop --all");
+    ck_assert_uint_eq(in.agent_hello.commands[0].limit_ns, NS_PER_S);
     ck_assert(in.agent_hello.finishes_phase && in.agent_hello.holds);
     expect_work(&in.agent_hello.held);
     ck_assert_int_eq(in.agent_hello.held_state, WIRE_AGENT_RUNNING);
@@ -117,6 +125,33 @@ START_TEST(agents_are_understood)
     hear(codec_refused(&work, "sd1", "it is mounted\non /"));
     ck_assert_str_eq(in.refused.target, "sd1");
     ck_assert_str_eq(in.refused.reason, "it is mounted?on /");
+}
+END_TEST
+
+START_TEST(ends_of_commands_are_understood)
+{
+    static struct errand_result result = {
+        .end = ERRAND_EXITED,
+        .status = 3,
+        .duration_ns = 7,
+        .lines = {"one", "two"},
+        .line_count = 2,
+    };
+
+    hear(codec_command_done(&work, 41, &result));
+    ck_assert_int_eq(in.kind, WIRE_IN_COMMAND_DONE);
+    expect_work(&in.command_done.work);
+    ck_assert_uint_eq(in.command_done.number, 41);
+    ck_assert_int_eq(in.command_done.end, WIRE_COMMAND_EXITED);
+    ck_assert_uint_eq(in.command_done.status, 3);
+    ck_assert_uint_eq(in.command_done.duration_ns, 7);
+    ck_assert_uint_eq(in.command_done.line_count, 2);
+    ck_assert_str_eq(in.command_done.lines[1], "two");
+    result.end = ERRAND_REFUSED;
+    (void)snprintf(result.reason, sizeof(result.reason), "no\nsuch");
+    hear(codec_command_done(&work, 42, &result));
+    ck_assert_int_eq(in.command_done.end, WIRE_COMMAND_REFUSED);
+    ck_assert_str_eq(in.command_done.reason, "no?such");
 }
 END_TEST
 
@@ -256,6 +291,11 @@ START_TEST(orders_are_understood)
     out.release = wire_work.campaign;
     say(&out);
     ck_assert_int_eq(order.kind, ORDER_RELEASE);
+    out = (struct wire_out){.kind = WIRE_OUT_COMMAND};
+    out.command = (struct wire_command){wire_work, 3, "drop"};
+    say(&out);
+    expect_order(ORDER_COMMAND, 3);
+    ck_assert_str_eq(order.command, "drop");
     out = (struct wire_out){.kind = WIRE_OUT_HEARTBEAT};
     say(&out);
     ck_assert_int_eq(order.kind, ORDER_HEARTBEAT);
@@ -430,6 +470,7 @@ int main(void)
 
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, agents_are_understood);
+    tcase_add_test(tcase, ends_of_commands_are_understood);
     tcase_add_test(tcase, samples_are_understood);
     tcase_add_test(tcase, orders_are_understood);
     tcase_add_test(tcase, inspect_is_understood);

@@ -98,7 +98,8 @@ static const char *const nonsense[] = {
 
 /* Those that take any word at all; what it means is looked at elsewhere. */
 static const char *const wordy[] = {
-    "system", "startcmd", "start_cmd", "endcmd", "end_cmd", "monitor",
+    "system",  "startcmd", "start_cmd",       "endcmd",
+    "end_cmd", "monitor",  "heartbeat_error",
 };
 
 static bool is_wordy(const struct parameter_kind *kind)

@@ -151,6 +151,11 @@ static const struct proof general[] = {
           "@sd=s,lun=/dev/x,count=(1,3)\nwd=w,sd=s*\n"
           "rd=r,wd=w,iorate=max,elapsed=2\n",
           "workers=1\n", it_has_one_worker),
+    ELSEWHERE("startcmd", "integration/test_commands.py"),
+    ELSEWHERE("start_cmd", "integration/test_commands.py"),
+    ELSEWHERE("endcmd", "integration/test_commands.py"),
+    ELSEWHERE("end_cmd", "integration/test_commands.py"),
+    ELSEWHERE("heartbeat_error", "integration/test_commands.py"),
     ELSEWHERE("require", "integration/test_waiting.py"),
     ELSEWHERE("host_wait", "integration/test_waiting.py"),
     ELSEWHERE("drain_wait", "faults/test_drives.py"),

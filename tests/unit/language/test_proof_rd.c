@@ -320,6 +320,10 @@ static const struct proof proofs[] = {
           ",distribution=variable", each_second_has_its_rate),
     ELSEWHERE("arrival_precision", "unit/agent/test_worker_late.c"),
     PROOF("openflags", WRITE, ",openflags=fsync", it_is_flushed_at_the_end),
+    ELSEWHERE("startcmd", "integration/test_commands.py"),
+    ELSEWHERE("start_cmd", "integration/test_commands.py"),
+    ELSEWHERE("endcmd", "integration/test_commands.py"),
+    ELSEWHERE("end_cmd", "integration/test_commands.py"),
     ELSEWHERE("curve_scope", "integration/test_language.py: each drive has "
                              "its own points"),
     ELSEWHERE("find", "unit/conduct/test_curve.c, "

@@ -492,6 +492,50 @@ START_TEST(a_relative_lun_is_of_the_folder)
 }
 END_TEST
 
+/* As vdbench has it: those of rd=default come first, options may be quoted,
+ * and general ones run where the controller does. */
+START_TEST(commands_go_with_every_run_of_their_rd)
+{
+    const struct plan *plan;
+    struct parm parm;
+
+    parm_expand(&parm,
+                "startcmd=(\"first one\",slave)\nend_cmd=last\n"
+                "heartbeat_error=(alarm,cons)\n"
+                "sd=s,lun=/x,openflags=o_direct\nwd=w,sd=s\n"
+                "rd=default,startcmd=all,elapsed=4\n"
+                "rd=a,wd=w,iorate=(1,2),startcmd=(\"x y\",\"cons\"),"
+                "endcmd=(z,master)\n"
+                "rd=b,wd=w,iorate=1\n",
+                NULL);
+    parm_assert_ok(&parm);
+    parm_assert_says(&parm, "runs on the controller's host, as in vdbench");
+    plan = parm.plan;
+    ck_assert_uint_eq(plan->start.count, 1);
+    ck_assert_str_eq(plan->start.items[0].text, "first one");
+    ck_assert(plan->start.items[0].on_controller);
+    ck_assert(!plan->start.items[0].shown);
+    ck_assert_str_eq(plan->end.items[0].text, "last");
+    ck_assert(plan->host_lost.items[0].shown);
+    for (int i = 0; i < 2; i++) {
+        const struct plan_run *run = &plan->runs[i];
+
+        ck_assert_uint_eq(run->start.count, 2);
+        ck_assert_str_eq(run->start.items[0].text, "all");
+        ck_assert_str_eq(run->start.items[1].text, "x y");
+        ck_assert_str_eq(run->start.items[1].keyword, "startcmd");
+        ck_assert(run->start.items[1].shown);
+        ck_assert(!run->start.items[1].on_controller);
+        ck_assert_uint_eq(run->end.count, 1);
+        ck_assert(run->end.items[0].on_controller);
+        ck_assert_uint_eq(run->end.items[0].place.line, 7);
+    }
+    ck_assert_uint_eq(plan->runs[2].start.count, 1);
+    ck_assert_uint_eq(plan->runs[2].end.count, 0);
+    parm_done(&parm);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("expand");
@@ -499,6 +543,7 @@ int main(void)
 
     tcase_add_loop_test(tests, test_runs, 0, ARRAY_LENGTH(expansions));
     tcase_add_test(tests, test_sets);
+    tcase_add_test(tests, commands_go_with_every_run_of_their_rd);
     tcase_add_test(tests, test_names);
     tcase_add_test(tests, test_observed_first);
     tcase_add_test(tests, test_effective_values);

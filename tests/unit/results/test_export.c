@@ -41,6 +41,55 @@ START_TEST(the_head_has_the_texts_and_no_figures)
 }
 END_TEST
 
+START_TEST(commands_are_told_with_the_campaign)
+{
+    const struct results_command done = {
+        .number = 1,
+        .phase = UINT32_MAX,
+        .keyword = "startcmd",
+        .command = "drop",
+        .duration_ns = 1500 * NS_PER_MS,
+        .output = "",
+    };
+    const struct results_command failed = {
+        .number = 2,
+        .host = "nas1",
+        .phase = 1,
+        .keyword = "endcmd",
+        .command = "/bin/x y",
+        .error = "exit status 3",
+        .output = "one\ntwo",
+    };
+    struct uuid other = {{9}};
+
+    setup(2, 2, 1, false);
+    ck_assert_int_eq(results_command(lab.results, &campaign, &failed), 0);
+    ck_assert_int_eq(results_command(lab.results, &campaign, &done), 0);
+    ck_assert_int_eq(results_command(lab.results, &other, &done), -ENOENT);
+    lab_finish(&lab, &campaign, VERDICT_COMPLETE, NULL);
+    ask_piece("1", 0, 0);
+    ck_assert_uint_eq(json_array_size(at(lab.answer, "commands")), 2);
+    for (int i = 0; i < 2; i++) {
+        json_t *one = json_array_get(at(lab.answer, "commands"), (size_t)i);
+
+        if (json_is_null(json_object_get(one, "phase"))) {
+            ck_assert(json_is_null(json_object_get(one, "host")));
+            ck_assert(json_is_null(json_object_get(one, "error")));
+            ck_assert_double_eq(
+                json_number_value(json_object_get(one, "duration_s")), 1.5);
+        } else {
+            ck_assert_int_eq(json_integer_value(json_object_get(one, "phase")),
+                             2);
+            ck_assert_str_eq(json_string_value(json_object_get(one, "host")),
+                             "nas1");
+            ck_assert_str_eq(json_string_value(json_object_get(one, "output")),
+                             "one\ntwo");
+        }
+    }
+    teardown();
+}
+END_TEST
+
 START_TEST(a_phase_is_that_of_show_and_its_rows_are_the_events)
 {
     json_t *show, *total;
@@ -159,6 +208,7 @@ int main(void)
 
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, the_head_has_the_texts_and_no_figures);
+    tcase_add_test(tests, commands_are_told_with_the_campaign);
     tcase_add_test(tests, a_phase_is_that_of_show_and_its_rows_are_the_events);
     tcase_add_test(tests, rows_of_hosts_and_workloads_add_up);
     tcase_add_test(tests, a_distribution_counts_every_io);
