@@ -1,5 +1,6 @@
 #include "controller/fleet/documents.h"
 
+#include "common/json.h"
 #include "common/uuid.h"
 #include "controller/conduct/offset.h"
 #include "controller/fleet/agent_session.h"
@@ -78,7 +79,9 @@ static void append(struct object *whole, json_t *array, struct object *part)
 
 static char *text_of(struct object *object)
 {
-    char *text = object->failed ? NULL : json_dumps(object->json, JSON_COMPACT);
+    char *text = object->failed
+                     ? NULL
+                     : json_dumps(object->json, JSON_COMPACT | JSON_FORM);
 
     json_decref(object->json);
     return text;
@@ -143,9 +146,9 @@ static void put_clock(struct object *object, const struct host *host,
         host->session != NULL && offset_at(&host->session->clock, now_ns, &e);
 
     put(object, "clock_offset_us",
-        known ? json_real((double)e.offset_ns / 1000) : json_null());
+        known ? json_fixed((double)e.offset_ns / 1000, 3) : json_null());
     put(object, "clock_uncertainty_us",
-        known ? json_real((double)e.uncertainty_ns / 1000) : json_null());
+        known ? json_fixed((double)e.uncertainty_ns / 1000, 3) : json_null());
 }
 
 static void put_commands(struct object *object, const struct host *host)
@@ -178,7 +181,7 @@ static void put_host(struct object *object, const struct host *host,
     put_text(object, "version", host->version);
     put_uuid(object, "instance", &host->instance);
     put_uuid(object, "boot", &host->boot);
-    put(object, "lease_s", json_real((double)host->lease_ns / 1e9));
+    put(object, "lease_s", json_fixed((double)host->lease_ns / 1e9, 3));
     put_labels(object, host);
     put_host_facts(object, host);
     put(object, "drives",

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
+
 #define STATUS_FAILED 1u
 #define REQUEST_ID    1u
 
@@ -74,7 +76,7 @@ static void on_end(void *connection, const char *reason)
     free(ask->answer.text);
     ask->answer = (struct ask_answer){
         .status = STATUS_FAILED,
-        .text = json_dumps(document, JSON_COMPACT),
+        .text = json_dumps(document, JSON_COMPACT | JSON_FORM),
     };
     if (ask->answer.text != NULL)
         ask->answer.length = strlen(ask->answer.text);

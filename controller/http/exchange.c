@@ -1,5 +1,6 @@
 #include "controller/http/inside.h"
 
+#include "common/json.h"
 #include "controller/http/guard.h"
 #include "controller/http/submission.h"
 #include "controller/web/web.h"
@@ -82,7 +83,7 @@ void exchange_answer(struct exchange *x, unsigned status, const char *type,
 void exchange_refuse(struct exchange *x, unsigned status, const char *error)
 {
     json_t *document = json_pack("{s:s, s:n}", "error", error, "verdict");
-    char *text = json_dumps(document, JSON_COMPACT);
+    char *text = json_dumps(document, JSON_COMPACT | JSON_FORM);
 
     json_decref(document);
     exchange_answer(x, status, JSON_TYPE, text,
@@ -238,7 +239,7 @@ static void tell_controller(struct exchange *x)
               "starts or stops no campaign"
             : "this address is for looking: the lab has keys, and without a "
               "certificate nobody starts or stops a campaign");
-    char *text = json_dumps(document, JSON_COMPACT);
+    char *text = json_dumps(document, JSON_COMPACT | JSON_FORM);
 
     json_decref(document);
     exchange_answer(x, MHD_HTTP_OK, JSON_TYPE, text,

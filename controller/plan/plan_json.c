@@ -1,9 +1,11 @@
 /* plan_json.c - see plan_json.h. */
 #include "controller/plan/plan_json.h"
 
+#include "common/json.h"
 #include "controller/plan/plan_text.h"
 
 #define DEPTH_MAX 16
+#define DECIMALS  6 /* seconds to the microsecond, per cents and rates */
 
 /* The containers that are open, outermost first. */
 struct builder {
@@ -61,7 +63,7 @@ static void put_integer(void *user, const char *key, uint64_t value)
 
 static void put_number(void *user, const char *key, double value)
 {
-    put(user, key, json_real(value));
+    put(user, key, json_fixed(value, DECIMALS));
 }
 
 static void put_boolean(void *user, const char *key, bool value)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "controller/report/read.h"
 #include "controller/report/statistics.h"
 
@@ -210,22 +211,14 @@ double compare_mean(const json_t *repeats, const char *path)
     return sample_summary_of(values, count).mean;
 }
 
-static json_t *real_or_null(double value, int decimals)
-{
-    double scale = pow(10, decimals);
-
-    return isfinite(value) ? json_real(round(value * scale) / scale)
-                           : json_null();
-}
-
 static json_t *summary(const double *values, size_t count)
 {
     struct sample_summary s = sample_summary_of(values, count);
 
     return json_pack("{s:I, s:o, s:o, s:o, s:o}", "runs", (json_int_t)s.count,
-                     "mean", real_or_null(s.mean, 3), "stddev",
-                     real_or_null(s.stddev, 3), "min", real_or_null(s.min, 3),
-                     "max", real_or_null(s.max, 3));
+                     "mean", json_fixed(s.mean, 3), "stddev",
+                     json_fixed(s.stddev, 3), "min", json_fixed(s.min, 3),
+                     "max", json_fixed(s.max, 3));
 }
 
 static const char *verdict_of(double p, double base, double other)
@@ -252,8 +245,8 @@ static json_t *change_of(const char *name, const char *path,
     return json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:s}", "figure", name, "base",
         summary(base, base_count), "other", summary(other, other_count),
-        "change_pct", real_or_null(from == 0 ? NAN : (to / from - 1) * 100, 2),
-        "p_value", real_or_null(p, 6), "verdict", verdict_of(p, from, to));
+        "change_pct", json_fixed(from == 0 ? NAN : (to / from - 1) * 100, 2),
+        "p_value", json_fixed(p, 6), "verdict", verdict_of(p, from, to));
 }
 
 /* ---- Matches ---------------------------------------------------------------
@@ -287,9 +280,9 @@ static json_t *match_of(const struct compare *c, size_t side,
     (void)json_object_set_new(match, "base", json_string(c->side[0].name));
     (void)json_object_set_new(match, "other", json_string(c->side[side].name));
     (void)json_object_set_new(match, "base_iorate",
-                              real_or_null(compare_mean(base, "iorate"), 3));
+                              json_fixed(compare_mean(base, "iorate"), 3));
     (void)json_object_set_new(match, "other_iorate",
-                              real_or_null(compare_mean(other, "iorate"), 3));
+                              json_fixed(compare_mean(other, "iorate"), 3));
     (void)json_object_set_new(
         match, "degraded",
         json_boolean(has_degraded(base) || has_degraded(other)));
@@ -396,10 +389,10 @@ static json_t *look_at(const struct compare *c, const struct bound *bound,
                    : bound_is_broken(bound, figure) ? COMPARE_BROKEN
                                                     : COMPARE_KEPT;
     (void)json_object_set_new(o, "other", json_string(c->side[side].name));
-    (void)json_object_set_new(o, "base_value", real_or_null(from, 3));
-    (void)json_object_set_new(o, "other_value", real_or_null(to, 3));
+    (void)json_object_set_new(o, "base_value", json_fixed(from, 3));
+    (void)json_object_set_new(o, "other_value", json_fixed(to, 3));
     (void)json_object_set_new(o, bound->change ? "change_pct" : "value",
-                              real_or_null(figure, 3));
+                              json_fixed(figure, 3));
     return o;
 }
 

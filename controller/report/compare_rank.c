@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "controller/report/read.h"
 
 #define RANKED_MAX 4096u
@@ -87,12 +88,6 @@ static int by_mean(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static json_t *rounded(double value)
-{
-    return isfinite(value) ? json_real(round(value * 1000) / 1000)
-                           : json_null();
-}
-
 static json_t *document_of(const struct ranking *ranking)
 {
     json_t *array = json_array();
@@ -105,8 +100,9 @@ static json_t *document_of(const struct ranking *ranking)
             json_pack("{s:I, s:s, s:s, s:s?, s:I, s:o, s:o, s:o}", "rank",
                       (json_int_t)i + 1, "side", r->side, "name", r->name,
                       "model", r->model, "runs", (json_int_t)r->runs, "iops",
-                      rounded(r->iops), "mean_us", rounded(r->mean_us),
-                      "p99_us", rounded(r->p99_us)));
+                      json_fixed(r->iops, 3), "mean_us",
+                      json_fixed(r->mean_us, 3), "p99_us",
+                      json_fixed(r->p99_us, 3)));
     }
     return array;
 }

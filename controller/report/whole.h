@@ -9,11 +9,11 @@
 
 #include <stdio.h>
 
+#include "common/json.h"
 #include "controller/report/sink.h"
 
-/* How all of this program's JSON is written: 15 digits are those that the
- * controller rounded to. */
-#define WHOLE_JSON (JSON_INDENT(1) | JSON_REAL_PRECISION(15))
+/* How all of this program's JSON is written. */
+#define WHOLE_JSON (JSON_INDENT(1) | JSON_FORM)
 
 struct whole {
     FILE *out;

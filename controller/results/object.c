@@ -1,12 +1,13 @@
 #include "controller/results/object.h"
 
-#include <math.h>
+#include "common/json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
+#define DUMP_FLAGS (JSON_COMPACT | JSON_FORM)
 
 struct object object_new(void)
 {
@@ -73,13 +74,7 @@ void object_put_bool(struct object *object, const char *key, bool value)
 void object_put_real(struct object *object, const char *key, double value,
                      int decimals)
 {
-    double scale = pow(10, decimals);
-    double scaled = round(value * scale);
-
-    object_put(object, key,
-               isfinite(value)
-                   ? json_real(isfinite(scaled) ? scaled / scale : value)
-                   : json_null());
+    object_put(object, key, json_fixed(value, decimals));
 }
 
 void object_put_us(struct object *object, const char *key, double us)

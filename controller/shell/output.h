@@ -11,9 +11,10 @@
 #include <jansson.h>
 
 #include "common/base.h"
+#include "common/json.h"
 
-/* How documents are written: 15 digits are those the controller rounded to. */
-#define OUTPUT_JSON (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
+/* How documents are written. */
+#define OUTPUT_JSON (JSON_INDENT(2) | JSON_FORM)
 
 /* The program's exit statuses, from design and man page. */
 enum exit_status {
