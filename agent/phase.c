@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/units.h"
 #include "common/uuid.h"
 
 enum event {
@@ -263,16 +264,20 @@ static void drop(struct phase *phase)
 /* Over on this host: `end` says what was made, phase->outcome how it went. */
 static void hold(struct phase *phase, const struct phase_end *end)
 {
+    char count[UNITS_SIZE];
+
     phase->end = *end;
     phase->end.outcome = phase->outcome;
     (void)snprintf(phase->end.reason, sizeof(phase->end.reason), "%s",
                    phase->reason);
-    say(phase, "%s '%s' ended: %s%s%s, %" PRIu64 " intervals",
+    say(phase, "%s '%s' ended: %s%s%s, %s",
         phase->job->kind == JOB_FILL ? "fill" : "phase", phase->job->name,
         phase_outcome_name(phase->outcome),
-        phase->reason[0] != '\0' ? ": " : "", phase->reason, end->intervals);
+        phase->reason[0] != '\0' ? ": " : "", phase->reason,
+        units_print_count(count, end->intervals, "interval"));
     if (end->stuck_total > 0)
-        say(phase, "%" PRIu64 " requests did not come back", end->stuck_total);
+        say(phase, "%s did not come back",
+            units_print_count(count, end->stuck_total, "request"));
     if (phase->lease == PHASE_LEASE_RELEASED) {
         discard(phase);
         drop(phase); /* the campaign is over: nobody asks any more */

@@ -218,3 +218,10 @@ char *units_print_rate(char text[UNITS_SIZE], double per_second)
     }
     return print_scaled(text, per_second, 1000, suffix, ARRAY_LENGTH(suffix));
 }
+
+char *units_print_count(char text[UNITS_SIZE], uint64_t count, const char *noun)
+{
+    (void)snprintf(text, UNITS_SIZE, "%llu %.10s%s", (unsigned long long)count,
+                   noun, count == 1 ? "" : "s");
+    return text;
+}

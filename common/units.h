@@ -39,4 +39,9 @@ char *units_print_duration(char text[UNITS_SIZE], uint64_t seconds);
 /* Three or four digits: "950", "12.5k", "1.20M". */
 char *units_print_rate(char text[UNITS_SIZE], double per_second);
 
+/* "1 drive", "3 drives", "0 drives": a noun of ten letters at most that takes
+ * an s. */
+char *units_print_count(char text[UNITS_SIZE], uint64_t count,
+                        const char *noun);
+
 #endif

@@ -1,5 +1,7 @@
 #include "controller/conduct/conductor.h"
 
+#include "common/units.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +55,7 @@ static void describe_part(const struct conductor *c, uint32_t host, char *text,
                           size_t size)
 {
     const struct part *part = &c->parts[host];
+    char count[UNITS_SIZE];
 
     append(text, size, "%s", part_label(c, host));
     if (part->state == PART_COLLECTED && part->finish.intervals > 0 &&
@@ -63,8 +66,8 @@ static void describe_part(const struct conductor *c, uint32_t host, char *text,
         append(text, size, " from interval %llu",
                (unsigned long long)part->stored);
     if (part->finish.stuck > 0)
-        append(text, size, " (%llu requests did not come back%s%s)",
-               (unsigned long long)part->finish.stuck,
+        append(text, size, " (%s did not come back%s%s)",
+               units_print_count(count, part->finish.stuck, "request"),
                part->finish.stuck_on[0] != '\0' ? " from " : "",
                part->finish.stuck_on);
     else if (part->reason[0] != '\0')

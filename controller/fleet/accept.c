@@ -3,6 +3,7 @@
  */
 #include "common/arena.h"
 #include "common/log.h"
+#include "common/units.h"
 #include "controller/conduct/queue.h"
 #include "controller/fleet/documents.h"
 #include "controller/fleet/state.h"
@@ -134,6 +135,7 @@ static const char *destroys(const struct campaign *campaign, char text[64])
 void submit_accept(struct campaign *campaign)
 {
     struct fleet *fleet = campaign->fleet;
+    char runs[UNITS_SIZE], hosts[UNITS_SIZE];
     struct diag diag = {0};
     char text[64];
 
@@ -144,10 +146,11 @@ void submit_accept(struct campaign *campaign)
     }
     fleet->newest_campaign = campaign->number;
     campaign_enter(campaign, CAMPAIGN_WAITING);
-    log_notice(NULL, "campaign %llu: '%s' submitted by %s, %u runs on %u hosts",
+    log_notice(NULL, "campaign %llu: '%s' submitted by %s, %s on %s",
                (unsigned long long)campaign->number, campaign->given.name,
-               campaign->given.who, campaign->plan->run_count,
-               campaign->host_count);
+               campaign->given.who,
+               units_print_count(runs, campaign->plan->run_count, "run"),
+               units_print_count(hosts, campaign->host_count, "host"));
     submit_audit(campaign, false, destroys(campaign, text));
     submit_answer(campaign, 0, document_submitted(campaign));
     if (store_plan(campaign, &diag) != 0 || enqueue(campaign, &diag) != 0) {

@@ -2,6 +2,7 @@
  * What the agents tell about the targets of a campaign, before it is placed.
  */
 #include "common/log.h"
+#include "common/units.h"
 #include "controller/fleet/agent_session.h"
 #include "controller/fleet/consent.h"
 #include "controller/fleet/documents.h"
@@ -148,12 +149,12 @@ static void finish(struct campaign *campaign)
 
 void submit_inspect(struct campaign *campaign)
 {
-    char text[128];
+    char text[128], drives[UNITS_SIZE], hosts[UNITS_SIZE];
 
-    (void)snprintf(text, sizeof(text), "inspecting %u drive%s on %u host%s",
-                   campaign->plan->target_count,
-                   campaign->plan->target_count == 1 ? "" : "s",
-                   campaign->host_count, campaign->host_count == 1 ? "" : "s");
+    (void)snprintf(
+        text, sizeof(text), "inspecting %s on %s",
+        units_print_count(drives, campaign->plan->target_count, "drive"),
+        units_print_count(hosts, campaign->host_count, "host"));
     submit_progress(campaign, text);
     for (uint32_t i = 0; i < campaign->host_count; i++)
         inspect_host(campaign, &campaign->hosts[i]);

@@ -2,6 +2,7 @@
  * plan_text.c - the plan as lines: check --runs, and the table.
  */
 #include "controller/plan/plan_text.h"
+#include "common/units.h"
 #include "controller/plan/internal.h"
 
 #include <errno.h>
@@ -341,7 +342,7 @@ static void write_data(FILE *out, const struct plan *plan)
 {
     uint32_t open_ended;
     double bytes = plan_written_bytes(plan, &open_ended);
-    char text[32];
+    char text[32], runs[UNITS_SIZE];
 
     format_size(bytes, text, sizeof(text));
     if (bytes == 0 && open_ended == 0)
@@ -350,9 +351,9 @@ static void write_data(FILE *out, const struct plan *plan)
         fprintf(out, "%s bytes to be written", text);
     if (open_ended > 0)
         fprintf(out,
-                ", and as much as the drives take in %u run%s at full "
-                "speed or in per cent of it",
-                open_ended, open_ended == 1 ? "" : "s");
+                ", and as much as the drives take in %s at full speed or in "
+                "per cent of it",
+                units_print_count(runs, open_ended, "run"));
     if (bytes > 0 || open_ended > 0)
         fputc('\n', out);
 }
@@ -411,9 +412,10 @@ static void write_total(FILE *out, const struct plan *plan)
 {
     uint64_t seconds = (plan_total_ns(plan) + NS_PER_S - 1) / NS_PER_S;
     bool fills = plan->run_count > 0 && plan->runs[0].kind == PLAN_RUN_FILL;
+    char runs[UNITS_SIZE];
 
-    fprintf(out, "\n%u run%s, %" PRIu64 ":%02u:%02u in all%s\n",
-            plan->run_count, plan->run_count == 1 ? "" : "s", seconds / 3600,
+    fprintf(out, "\n%s, %" PRIu64 ":%02u:%02u in all%s\n",
+            units_print_count(runs, plan->run_count, "run"), seconds / 3600,
             (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
             fills ? ", and the time of the fill" : "");
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/units.h"
+
 /* ---- The verdict -----------------------------------------------------------
  */
 
@@ -106,7 +108,7 @@ static size_t count_complete(const struct page *page)
 static void print_tiles(const struct page *page, FILE *out)
 {
     size_t hosts = json_array_size(json_object_get(page->head, "hosts"));
-    char note[64];
+    char note[64], count[UNITS_SIZE];
 
     fputs("<section class=\"tiles\">", out);
     print_tile(page, out, "Highest rate", "iops", "IOPS", false);
@@ -115,8 +117,8 @@ static void print_tiles(const struct page *page, FILE *out)
                "\302\265s", true);
     (void)snprintf(note, sizeof(note), "of %zu complete", page->run_count);
     print_count_tile(out, "Runs", count_complete(page), note);
-    (void)snprintf(note, sizeof(note), "on %zu host%s", hosts,
-                   hosts == 1 ? "" : "s");
+    (void)snprintf(note, sizeof(note), "on %s",
+                   units_print_count(count, hosts, "host"));
     print_count_tile(out, "Drives",
                      json_array_size(json_object_get(page->head, "drives")),
                      note);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/units.h"
 #include "controller/report/curve.h"
 #include "controller/report/svg.h"
 
@@ -35,13 +36,15 @@ static void find_stuck(struct page *page, const json_t *phase)
 {
     const json_t *stuck = json_object_get(phase, "stuck");
     const json_t *first = json_array_get(stuck, 0);
+    char count[UNITS_SIZE];
     FILE *out;
 
     if (first == NULL)
         return;
     out = page_finding(page, phase);
-    fprintf(out, "%zu requests never came back, the first a %s on <b>",
-            json_array_size(stuck), read_text(first, "op"));
+    fprintf(out, "%s never came back, the first a %s on <b>",
+            units_print_count(count, json_array_size(stuck), "request"),
+            read_text(first, "op"));
     page_text(out, read_text(first, "name"));
     fprintf(out, "</b> at offset %lld</li>\n",
             (long long)read_count(first, "offset"));
@@ -50,12 +53,14 @@ static void find_stuck(struct page *page, const json_t *phase)
 static void find_idle(struct page *page, const json_t *phase)
 {
     const json_t *idle = json_object_get(phase, "idle_drives");
+    char count[UNITS_SIZE];
     FILE *out;
 
     if (json_array_size(idle) == 0)
         return;
     out = page_finding(page, phase);
-    fprintf(out, "%zu drives did no I/O: ", json_array_size(idle));
+    fprintf(out, "%s did no I/O: ",
+            units_print_count(count, json_array_size(idle), "drive"));
     for (size_t i = 0; i < json_array_size(idle) && i < PAGE_ITEMS_MAX; i++) {
         fputs(i > 0 ? ", " : "", out);
         page_text(out, json_string_value(json_array_get(idle, i)));

@@ -124,13 +124,15 @@ static void on_interval(struct live *live, const json_t *event)
 static void print_plan(const struct live *live, const json_t *event)
 {
     const json_t *left = json_object_get(event, "remaining_s");
-    char text[UNITS_SIZE];
+    char text[UNITS_SIZE], drives[UNITS_SIZE];
 
-    fprintf(live->out, "phase %lld of %lld, %lld hosts, %lld drives",
-            (long long)integer_of(event, "phase"),
-            (long long)integer_of(event, "phases"),
-            (long long)integer_of(event, "hosts"),
-            (long long)integer_of(event, "drives"));
+    fprintf(
+        live->out, "phase %lld of %lld, %s, %s",
+        (long long)integer_of(event, "phase"),
+        (long long)integer_of(event, "phases"),
+        units_print_count(text, (uint64_t)integer_of(event, "hosts"), "host"),
+        units_print_count(drives, (uint64_t)integer_of(event, "drives"),
+                          "drive"));
     if (json_is_number(left))
         fprintf(live->out, ", %s left",
                 units_print_duration(text, (uint64_t)json_number_value(left)));
@@ -139,6 +141,8 @@ static void print_plan(const struct live *live, const json_t *event)
 
 static void on_phase(struct live *live, const json_t *event)
 {
+    char drives[UNITS_SIZE];
+
     if (live->phase == integer_of(event, "phase"))
         return;
     live->phase = integer_of(event, "phase");
@@ -147,8 +151,9 @@ static void on_phase(struct live *live, const json_t *event)
     live->filling = strcmp(text_of(event, "kind"), "fill") == 0;
     fputc('\n', live->out);
     if (live->filling) {
-        fprintf(live->out, "Filling the files of %lld drives\n",
-                (long long)integer_of(event, "drives"));
+        fprintf(live->out, "Filling the files of %s\n",
+                units_print_count(drives, (uint64_t)integer_of(event, "drives"),
+                                  "drive"));
     } else {
         vdbench_print_start(live->out, event, text_of(event, "wall"));
         fputc('\n', live->out);

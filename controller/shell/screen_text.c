@@ -179,27 +179,34 @@ void screen_text_drives(struct screen_text *screen, const json_t *document)
 
 /* ---- lines --------------------------------------------------------------- */
 
+static const char *count_of(const struct screen_text *s, const char *key,
+                            const char *noun, char text[UNITS_SIZE])
+{
+    return units_print_count(text, (uint64_t)integer_of(s->phase, key), noun);
+}
+
 static void put_title(const struct screen_text *s, char *line)
 {
+    char hosts[UNITS_SIZE], drives[UNITS_SIZE];
+
     (void)snprintf(
         line, SCREEN_LINE_SIZE,
-        " campaign %lld, phase %lld of %lld, %lld hosts, %lld "
-        "drives  '%.80s'",
+        " campaign %lld, phase %lld of %lld, %s, %s  '%.80s'",
         integer_of(s->status, "number"), integer_of(s->phase, "phase"),
-        integer_of(s->phase, "phases"), integer_of(s->phase, "hosts"),
-        integer_of(s->phase, "drives"), text_of(s->status, "name"));
+        integer_of(s->phase, "phases"), count_of(s, "hosts", "host", hosts),
+        count_of(s, "drives", "drive", drives), text_of(s->status, "name"));
 }
 
 static void put_run(const struct screen_text *s, char *line)
 {
     const char *loops = text_of(s->phase, "for");
+    char drives[UNITS_SIZE];
 
     if (s->phase == NULL)
         (void)snprintf(line, SCREEN_LINE_SIZE, "waiting for the first phase");
     else if (is_fill(s))
-        (void)snprintf(line, SCREEN_LINE_SIZE,
-                       "filling the files of %lld drives",
-                       integer_of(s->phase, "drives"));
+        (void)snprintf(line, SCREEN_LINE_SIZE, "filling the files of %s",
+                       count_of(s, "drives", "drive", drives));
     else
         (void)snprintf(line, SCREEN_LINE_SIZE, "%.80s  rate %.40s%s%.120s",
                        text_of(s->phase, "run"),

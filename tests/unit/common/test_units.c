@@ -164,6 +164,10 @@ START_TEST(print_rates)
     ck_assert_str_eq(units_print_rate(text, 950), "950");
     ck_assert_str_eq(units_print_rate(text, 12500), "12.5k");
     ck_assert_str_eq(units_print_rate(text, 1.2e6), "1.20M");
+    ck_assert_str_eq(units_print_count(text, 0, "drive"), "0 drives");
+    ck_assert_str_eq(units_print_count(text, 1, "drive"), "1 drive");
+    ck_assert_str_eq(units_print_count(text, UINT64_MAX, "interval"),
+                     "18446744073709551615 intervals");
 }
 END_TEST
 

@@ -118,8 +118,8 @@ START_TEST(what_went_wrong_is_never_hidden)
                         json_integer(77));
     render(head_of("degraded", "\"x\"", 1), &phase, 1);
     has("<b>h9</b> was lost in interval 3: its link ended");
-    has("1 requests never came back, the first a write on <b>h1:sd1</b>");
-    has("1 drives did no I/O: h1:sd7");
+    has("1 request never came back, the first a write on <b>h1:sd1</b>");
+    has("1 drive did no I/O: h1:sd7");
     has("12 I/O errors");
     has("12 reads on h1:sd1: EIO (Input/output error)");
     has("read of 4096 bytes at 40960 on h1:sd1: EIO, 1.500000 s after");
