@@ -408,16 +408,16 @@ static int with_controller(const struct options *options,
 {
     struct follow follow;
     struct diag diag;
-    int status;
+    int status, r;
 
     follow_init(&follow, FOLLOW_DETACH, options->json);
 
     struct client_handlers handlers = follow_handlers(&follow);
 
-    if (client_connect(options->controller, options->keys, &handlers,
-                       &follow.client, &diag) < 0)
-        status =
-            output_error(options->json, EXIT_NO_CONTROLLER, "%s", diag.text);
+    r = client_connect(options->controller, options->keys, &handlers,
+                       &follow.client, &diag);
+    if (r < 0)
+        status = output_error(options->json, client_status(r), "%s", diag.text);
     else if (files != NULL)
         status = submit_there(&follow, options, files);
     else {

@@ -74,11 +74,12 @@ static int ask_fleet(const struct options *options,
 {
     struct client *client = NULL;
     struct diag diag;
-    int status;
+    int status = client_connect(options->controller, options->keys, NULL,
+                                &client, &diag);
 
-    if (client_connect(options->controller, options->keys, NULL, &client,
-                       &diag) < 0)
-        return output_error(options->json, EXIT_NO_CONTROLLER, "%s", diag.text);
+    if (status < 0)
+        return output_error(options->json, client_status(status), "%s",
+                            diag.text);
     status = ask(client, options, files, NULL);
     client_close(client);
     return status;

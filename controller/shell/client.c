@@ -285,6 +285,13 @@ static int await_welcome(struct client *c, const char *who,
     return r;
 }
 
+enum exit_status client_status(int err)
+{
+    return err == -EINVAL  ? EXIT_USAGE
+           : err == -EINTR ? EXIT_INTERRUPTED
+                           : EXIT_NO_CONTROLLER;
+}
+
 int client_connect(const char *address, const char *keys,
                    const struct client_handlers *handlers,
                    struct client **ret_client, struct diag *diag)
@@ -294,8 +301,8 @@ int client_connect(const char *address, const char *keys,
 
     if (c == NULL)
         return diag_set(diag, -ENOMEM, "no memory for a connection");
-    if (keys != NULL)
-        r = tls_context_load(keys, &c->tls, diag);
+    if (keys != NULL && tls_context_load(keys, &c->tls, diag) < 0)
+        r = -EINVAL;
     if (r == 0) {
         struct channel_setup setup = {
             .loop = &c->loop,

@@ -38,6 +38,10 @@ int client_connect(const char *address, const char *keys,
 int client_adopt(int fd, const struct client_handlers *handlers,
                  struct client **ret_client, struct diag *diag) MUST_CHECK;
 
+/* The exit status for what client_connect() gave: a wrong address or key file
+ * is wrong usage, no matter whether there is a controller. */
+enum exit_status client_status(int err);
+
 /* NULL is fine. */
 void client_close(struct client *client);
 

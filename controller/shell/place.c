@@ -64,6 +64,7 @@ enum exit_status place_status(int err)
     case -EINTR:
         return EXIT_INTERRUPTED;
     case -ENOENT:
+    case -EINVAL:
         return EXIT_USAGE;
     case -ENOTCONN:
     case -ECONNREFUSED:

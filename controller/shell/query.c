@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/units.h"
 #include "controller/shell/client.h"
 #include "controller/shell/live.h"
 #include "controller/shell/table.h"
@@ -223,6 +224,7 @@ static void print_stuck(const json_t *phase)
 static void print_phase(const json_t *phase)
 {
     const json_t *total = json_object_get(phase, "total");
+    char errors[UNITS_SIZE];
 
     printf("\n%s", text_of(phase, "run"));
     if (text_of(phase, "for")[0] != '\0')
@@ -234,12 +236,15 @@ static void print_phase(const json_t *phase)
         printf(": %s", text_of(phase, "error"));
     if (json_is_number(json_object_get(total, "iops")))
         printf("\n  %.1f IOPS, %.2f MiB/s, %.1f %% reads, queue depth %.1f, "
-               "%lld errors",
+               "%s",
                json_number_value(json_object_get(total, "iops")),
                json_number_value(json_object_get(total, "mib_s")),
                json_number_value(json_object_get(total, "read_pct")),
                json_number_value(json_object_get(total, "queue_depth")),
-               (long long)json_integer_value(json_object_get(total, "errors")));
+               units_print_count(errors,
+                                 (uint64_t)json_integer_value(
+                                     json_object_get(total, "errors")),
+                                 "error"));
     putchar('\n');
     print_failures(phase);
     print_stuck(phase);
@@ -404,6 +409,6 @@ int query_command(const struct options *options)
     if (r == -EINTR)
         return output_error(options->json, EXIT_INTERRUPTED, "interrupted");
     if (r < 0)
-        return output_error(options->json, EXIT_NO_CONTROLLER, "%s", diag.text);
+        return output_error(options->json, client_status(r), "%s", diag.text);
     return print_answer(options, &answer);
 }

@@ -86,6 +86,15 @@ class BadDays(unittest.TestCase):
                                  check=5)
         self.assertIn("127.0.0.1:9", json.loads(said.stdout)["error"])
 
+    def test_an_address_that_is_none_is_wrong_usage(self):
+        for word in ("nonsense", "host:99999", ":", "a:b:c", ""):
+            for command in (["hosts"], ["watch", "1"], ["report", "1"]):
+                said = self.lab.lockstep(*command, "-c", word, check=2)
+                self.assertIn(f"'{word}' is no address", said.stderr)
+        said = self.lab.lockstep("hosts", "-c", "127.0.0.1:9", "--keys",
+                                 "/absent.pem", check=2)
+        self.assertIn("/absent.pem", said.stderr)
+
     # ---- campaigns
 
     def test_a_host_nobody_knows(self):
