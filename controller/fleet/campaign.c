@@ -58,53 +58,11 @@ static void forget_slices(struct campaign *campaign)
         campaign->hosts[i].slice = slice_free(campaign->hosts[i].slice);
 }
 
-static const char *device_of(const struct plan_target *target)
-{
-    bool known = target->facts.known && target->facts.device != NULL &&
-                 target->facts.device[0] != '\0';
-
-    return known ? target->facts.device : target->path;
-}
-
-/* For the listings: who uses a host and its drives. */
-static void note_user(struct campaign *campaign)
-{
-    for (uint32_t i = 0; i < campaign->host_count; i++) {
-        const struct campaign_host *part = &campaign->hosts[i];
-        struct host *host = part->host;
-
-        host->user = campaign->number;
-        host->user_path_count = 0;
-        host->user_paths =
-            ARENA_ARRAY(campaign->arena, part->target_count, const char *);
-        if (host->user_paths == NULL)
-            continue;
-        for (uint32_t t = 0; t < part->target_count; t++)
-            host->user_paths[t] =
-                device_of(&campaign->plan->targets[part->targets[t]]);
-        host->user_path_count = part->target_count;
-    }
-}
-
-static void forget_user(struct campaign *campaign)
-{
-    for (uint32_t i = 0; i < campaign->host_count; i++) {
-        struct host *host = campaign->hosts[i].host;
-
-        if (host == NULL || campaign->number == 0 ||
-            host->user != campaign->number)
-            continue;
-        host->user = 0;
-        host->user_paths = NULL;
-        host->user_path_count = 0;
-    }
-}
-
 struct campaign *campaign_free(struct campaign *campaign)
 {
     if (campaign == NULL)
         return NULL;
-    forget_user(campaign);
+    campaign_forget_user(campaign);
     forget_slices(campaign);
     conductor_free(campaign->conductor);
     for (uint32_t i = 0; i < campaign->host_count; i++)
@@ -493,7 +451,7 @@ void campaign_begin(struct campaign *campaign)
         return;
     }
     campaign_enter(campaign, CAMPAIGN_RUNNING);
-    note_user(campaign);
+    campaign_note_user(campaign);
     log_notice(subject(campaign, who), "begins: '%s' of %s",
                campaign->given.name, campaign->given.who);
     tell_state(campaign, RESULTS_RUNNING, NULL);
@@ -547,7 +505,7 @@ void campaign_end(struct campaign *campaign, enum verdict verdict,
     log_notice(subject(campaign, who), "%s%s%s", verdict_name(verdict),
                campaign->reason[0] == '\0' ? "" : ": ", campaign->reason);
     queue_remove(campaign->fleet->queue, &campaign->id);
-    forget_user(campaign);
+    campaign_forget_user(campaign);
     store_end(campaign);
 }
 

@@ -193,6 +193,10 @@ const char *campaign_used_elsewhere(const struct campaign *campaign,
                                     uint32_t phase, uint32_t host,
                                     char *reason);
 
+/* campaign_user.c: its hosts are its own, in the listings; or no longer. */
+void campaign_note_user(struct campaign *campaign);
+void campaign_forget_user(struct campaign *campaign);
+
 /* Says its last word to the store and to whoever watches. */
 void campaign_end(struct campaign *campaign, enum verdict verdict,
                   const char *reason);
