@@ -155,6 +155,28 @@ static int take_inspect(const Lockstep__Inspect *inspect, struct order *order,
     return err;
 }
 
+/* What it may hold is for job_check(). */
+static int take_duplicates(const Lockstep__Target *from, struct duplicates *to,
+                           struct diag *diag)
+{
+    if (from->n_dedup_hot > DUPLICATES_HOT_MAX)
+        return diag_set(diag, -EBADMSG, "%zu kinds of hot sets, at most %u",
+                        from->n_dedup_hot, DUPLICATES_HOT_MAX);
+    to->unit = from->dedup_unit;
+    to->unique = from->dedup_unique;
+    to->sets = from->dedup_sets;
+    to->bucket = from->dedup_bucket;
+    to->places_alike = from->dedup_places_alike;
+    to->flip = (enum duplicates_flip)from->dedup_flip;
+    to->hot_first = from->dedup_hot_first;
+    to->hot_every = from->dedup_hot_every;
+    to->hot_count = (uint32_t)from->n_dedup_hot;
+    for (size_t i = 0; i < from->n_dedup_hot; i++)
+        to->hot[i] = (struct duplicates_hot){from->dedup_hot[i]->sets,
+                                             from->dedup_hot[i]->units};
+    return 0;
+}
+
 static int take_target(const Lockstep__Target *from, struct job_target *to,
                        struct diag *diag)
 {
@@ -177,9 +199,8 @@ static int take_target(const Lockstep__Target *from, struct job_target *to,
     if (err == 0)
         err = take_text("consent", from->consent, to->consent,
                         sizeof(to->consent), diag);
-    to->dedup_unit = from->dedup_unit;
-    to->dedup_unique = from->dedup_unique;
-    to->dedup_sets = from->dedup_sets;
+    if (err == 0)
+        err = take_duplicates(from, &to->duplicates, diag);
     to->device_size_bytes = from->device_size_bytes;
     to->disk_sequence = from->disk_sequence;
     return err;

@@ -112,6 +112,26 @@ static int check_times(const struct job *job, struct diag *diag)
     return 0;
 }
 
+static bool are_duplicates_sound(const struct duplicates *d)
+{
+    uint64_t sets = 0, units = 0;
+
+    if (d->unit == 0)
+        return true;
+    for (uint32_t i = 0; i < d->hot_count; i++) {
+        if (d->hot[i].sets == 0 || d->hot[i].units == 0)
+            return false;
+        sets += d->hot[i].sets;
+        units += (uint64_t)d->hot[i].sets * d->hot[i].units;
+        if (units > JOB_HOT_UNITS_MAX)
+            return false;
+    }
+    return d->unit <= JOB_XFER_MAX && d->unit % 512 == 0 && d->unique >= 0 &&
+           d->unique <= 1 && d->sets > sets &&
+           (units == 0 || d->hot_every > 0) &&
+           (uint32_t)d->flip <= DUPLICATES_FLIP_HOT;
+}
+
 static int check_target(const struct job *job, uint32_t index,
                         struct diag *diag)
 {
@@ -137,14 +157,14 @@ static int check_target(const struct job *job, uint32_t index,
     if (target->threads == 0 || target->threads > JOB_THREADS_MAX)
         return diag_set(diag, -EBADMSG, "sd=%s: threads=%u is not 1 .. %u",
                         target->sd, target->threads, JOB_THREADS_MAX);
-    if (target->dedup_unit > JOB_XFER_MAX || target->dedup_unit % 512 != 0 ||
-        (target->dedup_unit > 0 &&
-         (!(target->dedup_unique >= 0 && target->dedup_unique <= 1) ||
-          target->dedup_sets == 0)))
+    if (!are_duplicates_sound(&target->duplicates))
         return diag_set(diag, -EBADMSG,
-                        "sd=%s: duplicates of %u bytes, %g unique, %llu sets",
-                        target->sd, target->dedup_unit, target->dedup_unique,
-                        (unsigned long long)target->dedup_sets);
+                        "sd=%s: duplicates of %u bytes, %g unique, %llu sets, "
+                        "%u kinds of hot ones",
+                        target->sd, target->duplicates.unit,
+                        target->duplicates.unique,
+                        (unsigned long long)target->duplicates.sets,
+                        target->duplicates.hot_count);
     if (target->create && !target->write)
         return diag_set(diag, -EBADMSG,
                         "sd=%s is to be made by a phase that does not write it",

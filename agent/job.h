@@ -12,6 +12,7 @@
 #ifndef AGENT_JOB_H
 #define AGENT_JOB_H
 
+#include "agent/pattern.h"
 #include "common/base.h"
 #include "common/diag.h"
 
@@ -24,6 +25,7 @@
 #define JOB_STREAMS_MAX     256u  /* sequential streams of one cell */
 #define JOB_STEPS_MAX       3600u /* of a rate that changes with time */
 #define JOB_PRIORITY_MAX    64u
+#define JOB_HOT_UNITS_MAX   1000000u /* of all hot sets of duplicates */
 #define JOB_COMPRESSION_MAX 100.0
 
 enum job_op {
@@ -75,10 +77,8 @@ struct job_target {
     bool create;
     bool overwrite;          /* named by the campaign: what is on it may go, */
     char consent[TEXT_SIZE]; /* if it is this, see interlock.h */
-    uint32_t dedup_unit;    /* bytes that are a duplicate or not; 0: none are */
-    double dedup_unique;    /* share of those that are not */
-    uint64_t dedup_sets;    /* how many different duplicates there are */
-    char serial[TEXT_SIZE]; /* "" and 0: not compared */
+    struct duplicates duplicates; /* as far as it is told; unit 0: none */
+    char serial[TEXT_SIZE];       /* "" and 0: not compared */
     char wwn[TEXT_SIZE];
     uint64_t device_size_bytes;
     uint64_t disk_sequence;

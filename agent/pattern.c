@@ -91,49 +91,99 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-void duplicates_init(struct duplicates *duplicates, uint32_t unit,
-                     double unique, uint64_t sets, const char *name)
+void duplicates_init(struct duplicates *duplicates, const char *name)
 {
-    double scaled = ldexp(unique, 64);
-    uint64_t key = 0;
+    double scaled = ldexp(duplicates->unique, 64);
 
+    duplicates->key = 0;
     for (; *name != '\0'; name++)
-        key = mix(key ^ (uint8_t)*name);
-    *duplicates = (struct duplicates){
-        .unit = unit,
-        .unique_below = scaled >= 0x1.0p64 ? UINT64_MAX : (uint64_t)scaled,
-        .sets = sets,
-        .key = key,
-    };
+        duplicates->key = mix(duplicates->key ^ (uint8_t)*name);
+    duplicates->unique_below =
+        scaled >= 0x1.0p64 ? UINT64_MAX : (uint64_t)scaled;
+    duplicates->hot_sets = duplicates->hot_units = 0;
+    for (uint32_t i = 0; i < duplicates->hot_count; i++) {
+        const struct duplicates_hot *hot = &duplicates->hot[i];
+
+        duplicates->hot_sets += hot->sets;
+        duplicates->hot_units += (uint64_t)hot->sets * hot->units;
+    }
+}
+
+/* The hot set of unit `at` of all hot ones. */
+static uint64_t hot_set(const struct duplicates *duplicates, uint64_t at)
+{
+    uint64_t set = 0;
+
+    for (uint32_t i = 0; i < duplicates->hot_count; i++) {
+        const struct duplicates_hot *hot = &duplicates->hot[i];
+        uint64_t units = (uint64_t)hot->sets * hot->units;
+
+        if (at < units)
+            return set + at / hot->units;
+        at -= units;
+        set += hot->sets;
+    }
+    return set;
+}
+
+/* Sets have even numbers; the two faces of one differ in the highest bit. */
+static uint64_t content_of_set(const struct duplicates *duplicates,
+                               struct pattern *pattern, uint64_t set,
+                               bool is_hot)
+{
+    bool flips = duplicates->flip == DUPLICATES_FLIP ||
+                 (duplicates->flip == DUPLICATES_FLIP_HOT && is_hot);
+    uint64_t number = (mix(duplicates->bucket) ^ set) << 1 & INT64_MAX;
+
+    if (flips && (mix(pattern->key ^ ++pattern->counter) & 1) != 0)
+        number |= UINT64_C(1) << 63;
+    return number;
 }
 
 /* What a unit holds: a number of its own, which is odd, or that of its set. */
-static uint64_t content_of(const struct duplicates *duplicates, uint64_t unit)
+static uint64_t content_of(const struct duplicates *duplicates,
+                           struct pattern *pattern, uint64_t unit)
 {
     uint64_t own = mix(duplicates->key ^ mix(unit));
+    uint64_t hot = unit * duplicates->hot_every + duplicates->hot_first;
 
-    if (own < duplicates->unique_below ||
-        duplicates->unique_below == UINT64_MAX)
-        return own | 1;
-    return mix(own) % duplicates->sets << 1;
+    if (hot < duplicates->hot_units)
+        return content_of_set(duplicates, pattern, hot_set(duplicates, hot),
+                              true);
+    if (own >= duplicates->unique_below &&
+        duplicates->unique_below != UINT64_MAX)
+        return content_of_set(duplicates, pattern,
+                              duplicates->hot_sets +
+                                  mix(own) %
+                                      (duplicates->sets - duplicates->hot_sets),
+                              false);
+    return duplicates->places_alike
+               ? mix(unit) | 1
+               : mix(own ^ mix(pattern->key ^ ++pattern->counter)) | 1;
 }
 
-void duplicates_stamp(const struct duplicates *duplicates, void *memory,
-                      uint32_t length, uint64_t offset)
+void duplicates_stamp(const struct duplicates *duplicates,
+                      struct pattern *pattern, void *memory, uint32_t length,
+                      uint64_t offset)
 {
     uint32_t unit = duplicates->unit;
     uint32_t step = unit < PATTERN_BLOCK ? unit : PATTERN_BLOCK;
     uint64_t end = offset + length;
+    uint64_t content = 0, known = UINT64_MAX;
     uint8_t *at = memory;
 
     while (offset < end) {
         uint64_t within = offset % unit;
         uint64_t left = unit - within;
         uint64_t next = step - within % step;
-        uint64_t number =
-            mix(content_of(duplicates, offset / unit) ^ mix(within / step + 1));
-        uint64_t words[2] = {number, ~number};
+        uint64_t words[2];
 
+        if (offset / unit != known) {
+            known = offset / unit;
+            content = content_of(duplicates, pattern, known);
+        }
+        words[0] = mix(content ^ mix(within / step + 1));
+        words[1] = ~words[0];
         if (within % step == 0 && end - offset >= sizeof(words))
             memcpy(at, words, sizeof(words));
         if (next > left)

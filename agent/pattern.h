@@ -29,27 +29,64 @@ void pattern_compress(void *memory, size_t length, double ratio);
 void pattern_fill_units(void *memory, size_t length, uint32_t unit,
                         double compression);
 
-/* Which blocks of a drive are duplicates, and of what. */
-struct duplicates {
-    uint32_t unit; /* bytes; 0: there are none */
-    uint64_t unique_below;
-    uint64_t sets;
-    uint64_t key; /* of the drive: the same on every host */
-};
-
-/* `name` of the sd. */
-void duplicates_init(struct duplicates *duplicates, uint32_t unit,
-                     double unique, uint64_t sets, const char *name);
-
-/* Stamps what is written at `offset`: `memory` is offset % unit into a unit
- * that pattern_fill_units() made. */
-void duplicates_stamp(const struct duplicates *duplicates, void *memory,
-                      uint32_t length, uint64_t offset);
-
 struct pattern {
     uint64_t key;     /* differs between workers and phases */
     uint64_t counter; /* of blocks made unique */
 };
+
+/* ---- duplicates ----
+ *
+ * A drive is cut into units, each of which is like no other or one of a set.
+ * Which of the two, and of which set, is settled by the drive's name and the
+ * place, so that the ratio stays when it is written again.  What is like no
+ * other is new at every write, so that a store has something to do; what is of
+ * a set stays as it is, or flips.
+ */
+
+#define DUPLICATES_HOT_MAX 16u
+
+/* So many sets, each of so many units over all drives together. */
+struct duplicates_hot {
+    uint32_t sets;
+    uint32_t units;
+};
+
+/* Whether a write of what is of a set takes one of two contents, by chance. */
+enum duplicates_flip {
+    DUPLICATES_STAY,
+    DUPLICATES_FLIP,     /* of any set */
+    DUPLICATES_FLIP_HOT, /* of a hot one */
+};
+
+struct duplicates {
+    uint32_t unit;     /* bytes; 0: there are none */
+    double unique;     /* share of units like no other; 0 .. 1 */
+    uint64_t sets;     /* more than all hot ones */
+    uint32_t bucket;   /* drives of one share their sets */
+    bool places_alike; /* what is like no other on its drive is settled by its
+                          place: alike on all drives */
+    enum duplicates_flip flip;
+    /* The units of hot sets, one behind the other, are dealt to the drives of
+     * the bucket: this one has number hot_first and every hot_every-th. */
+    struct duplicates_hot hot[DUPLICATES_HOT_MAX];
+    uint32_t hot_count;
+    uint32_t hot_first;
+    uint32_t hot_every;
+
+    uint64_t key; /* below: by duplicates_init() */
+    uint64_t unique_below;
+    uint64_t hot_sets;
+    uint64_t hot_units;
+};
+
+/* Settles the rest; `name` of the sd. */
+void duplicates_init(struct duplicates *duplicates, const char *name);
+
+/* Stamps what is written at `offset`: `memory` is offset % unit into a unit
+ * that pattern_fill_units() made. */
+void duplicates_stamp(const struct duplicates *duplicates,
+                      struct pattern *pattern, void *memory, uint32_t length,
+                      uint64_t offset);
 
 static inline void pattern_init(struct pattern *pattern, uint64_t seed)
 {

@@ -109,15 +109,16 @@ INLINE uint32_t reap(struct worker *w, uint64_t now_ns)
                                            : reap_constructed(w, now_ns);
 }
 
-/* The same bytes for the same place: the window begins where a unit does. */
-static void aim_duplicate(const struct worker_target *t, struct slot *slot)
+/* What is there by its place: the window begins where a unit does. */
+static void aim_duplicate(struct worker *w, const struct worker_target *t,
+                          struct slot *slot)
 {
     uint32_t within = (uint32_t)(slot->io.offset % t->duplicates.unit);
 
     slot->io.memory = slot->write_base + within;
     slot->io.region = slot->write_region;
-    duplicates_stamp(&t->duplicates, slot->io.memory, slot->io.length,
-                     slot->io.offset);
+    duplicates_stamp(&t->duplicates, &w->pattern, slot->io.memory,
+                     slot->io.length, slot->io.offset);
 }
 
 /* Takes the next window of the slot's part of the pool. */
@@ -127,7 +128,7 @@ INLINE void aim_write(struct worker *w, struct slot *slot)
     uint32_t next;
 
     if (UNLIKELY(t->duplicates.unit > 0)) {
-        aim_duplicate(t, slot);
+        aim_duplicate(w, t, slot);
         return;
     }
     next = slot->write_at +

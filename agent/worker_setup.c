@@ -96,9 +96,9 @@ static int copy_target(struct worker *w, const struct job *job,
     t->target = index;
     t->threads = from->threads;
     t->first_slot = w->slot_count;
-    if (from->dedup_unit > 0)
-        duplicates_init(&t->duplicates, from->dedup_unit, from->dedup_unique,
-                        from->dedup_sets, from->sd);
+    t->duplicates = from->duplicates;
+    if (t->duplicates.unit > 0)
+        duplicates_init(&t->duplicates, from->sd);
     t->drive = (struct stuck_drive){
         .device_number = opened[index].device_number,
         .inode = opened[index].kind == INTERLOCK_FILE ? opened[index].inode : 0,

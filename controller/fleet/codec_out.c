@@ -135,6 +135,40 @@ static int put_inspect(struct arena *arena, const struct wire_out *out,
 
 /* ---- Prepare: a host's slice of a run ---------------------------------- */
 
+static const Lockstep__DedupFlip flips[] = {
+    [PLAN_FLIP_NO] = LOCKSTEP__DEDUP_FLIP__DEDUP_STAY,
+    [PLAN_FLIP_YES] = LOCKSTEP__DEDUP_FLIP__DEDUP_FLIP,
+    [PLAN_FLIP_HOT] = LOCKSTEP__DEDUP_FLIP__DEDUP_FLIP_HOT,
+};
+
+static int put_duplicates(struct arena *arena, const struct plan_dedup *from,
+                          Lockstep__Target *to)
+{
+    if (from->contents == 0)
+        return 0;
+    to->dedup_unit = from->unit;
+    to->dedup_unique = from->unique;
+    to->dedup_sets = from->contents;
+    to->dedup_bucket = from->bucket;
+    to->dedup_places_alike = from->places_alike;
+    to->dedup_flip = flips[from->flip];
+    to->dedup_hot_first = from->hot_first;
+    to->dedup_hot_every = from->hot_every;
+    to->dedup_hot = ARENA_ARRAY(arena, from->hot_count, Lockstep__DedupHot *);
+    if (to->dedup_hot == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < from->hot_count; i++) {
+        to->dedup_hot[i] =
+            MESSAGE(arena, Lockstep__DedupHot, LOCKSTEP__DEDUP_HOT__INIT);
+        if (to->dedup_hot[i] == NULL)
+            return -ENOMEM;
+        to->dedup_hot[i]->sets = from->hot[i].sets;
+        to->dedup_hot[i]->units = from->hot[i].units;
+    }
+    to->n_dedup_hot = from->hot_count;
+    return 0;
+}
+
 static Lockstep__Target *put_target(struct arena *arena,
                                     const struct plan *plan,
                                     const struct plan_run *run, uint32_t index)
@@ -156,11 +190,8 @@ static Lockstep__Target *put_target(struct arena *arena,
     to->overwrite = from->overwrite;
     if (from->overwrite)
         to->consent = text(from->facts.content);
-    if (from->dedup_contents > 0) {
-        to->dedup_unit = from->dedup_unit;
-        to->dedup_unique = from->dedup_unique;
-        to->dedup_sets = from->dedup_contents;
-    }
+    if (put_duplicates(arena, &from->dedup, to) != 0)
+        return NULL;
     if (from->facts.known && from->facts.is_block) {
         to->serial = text(from->facts.serial);
         to->wwn = text(from->facts.wwn);

@@ -395,6 +395,16 @@ static void settle_dedup(struct building *building, struct sd_building *sd)
         dedup.sets = sd->dedup.sets;
         dedup.sets_is_percent = sd->dedup.sets_is_percent;
     }
+    if (sd->dedup.hot_count > 0) {
+        memcpy(dedup.hot, sd->dedup.hot, sizeof(dedup.hot));
+        dedup.hot_count = sd->dedup.hot_count;
+        dedup.hot_place = sd->dedup.hot_place;
+    }
+    if (sd->dedup.flip_given) {
+        dedup.flip = sd->dedup.flip;
+        dedup.flip_place = sd->dedup.flip_place;
+    }
+    dedup.bucket = sd->dedup.bucket;
     if (dedup.sets == 0) {
         dedup.sets = 5;
         dedup.sets_is_percent = true;
@@ -403,6 +413,10 @@ static void settle_dedup(struct building *building, struct sd_building *sd)
         language_report_add(building->reading->report, LANGUAGE_ERROR,
                             &dedup.place, "as in dedupunit=4k",
                             "dedupratio= needs a dedupunit=");
+    if (dedup.flip == DEFINITION_FLIP_HOT && dedup.hot_count == 0)
+        language_report_add(building->reading->report, LANGUAGE_ERROR,
+                            &dedup.flip_place, "as in deduphotsets=(10,2)",
+                            "dedupflipflop=hot needs deduphotsets=");
     sd->sd.dedup = dedup;
 }
 

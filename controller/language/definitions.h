@@ -93,14 +93,38 @@ struct definition_select {
     struct language_place place;
 };
 
+/* dedupflipflop=: which duplicates take one of two contents. */
+enum definition_flip {
+    DEFINITION_FLIP_NO,
+    DEFINITION_FLIP_YES,
+    DEFINITION_FLIP_HOT,
+};
+
+#define DEFINITION_HOT_MAX 16u
+
+/* A pair of deduphotsets=: so many sets of so many duplicates each. */
+struct definition_hot {
+    uint32_t sets;
+    uint32_t units;
+};
+
 /* dedupratio= and its kin. */
 struct definition_dedup {
     double ratio;  /* 1 or less: no duplicates */
     uint32_t unit; /* bytes; 0: not given */
-    struct language_place unit_place;
-    double sets; /* so many, or per cent of all units */
+    double sets;   /* so many, or per cent of all units */
     bool sets_is_percent;
-    struct language_place place; /* of the ratio */
+    struct definition_hot hot[DEFINITION_HOT_MAX];
+    uint32_t hot_count;
+    enum definition_flip flip;
+    bool flip_given;
+    bool places_alike; /* dedupacross=no */
+    bool across_given;
+    uint32_t bucket; /* sds of one share their duplicates; 0: the general one */
+    struct language_place place;      /* of the ratio */
+    struct language_place unit_place; /* file NULL: not given */
+    struct language_place hot_place;
+    struct language_place flip_place;
 };
 
 struct definition_sd {

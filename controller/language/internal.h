@@ -91,6 +91,7 @@ struct reading {
     uint32_t stanza_count;
     uint32_t stanza_capacity;
 
+    uint32_t dedup_buckets; /* of duplicates, that sds do not share with all */
     bool file_system; /* fsd= or fwd= was met: nothing after it is read */
     bool incomplete;  /* something that defines names could not be read: what
                          is missing may be there */

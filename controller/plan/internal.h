@@ -123,6 +123,9 @@ void placing_fail(struct placing *placing, uint32_t target, const char *format,
 /* Low and high of every cell of every run. */
 void regions_place(struct placing *placing);
 
+/* Shares of duplicates, for the drives of each bucket together. */
+int duplicates_place(struct placing *placing) MUST_CHECK;
+
 /* The fill run, where some file is missing or short. */
 int fill_place(struct placing *placing) MUST_CHECK;
 

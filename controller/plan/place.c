@@ -225,43 +225,6 @@ static int warn_same_device(struct placing *placing)
     return 0;
 }
 
-/* ---- duplicates ---- */
-
-/*
- * Of N units, U are unique and the rest are D different ones: U + D of N are
- * what a store keeps, 1/ratio of all.
- */
-static void place_duplicates(struct placing *placing,
-                             struct plan_target *target)
-{
-    double units = (double)(target->size_bytes / target->dedup_unit);
-    double sets = target->dedup_sets_is_percent
-                      ? units * target->dedup_sets / 100
-                      : target->dedup_sets;
-    double unique = 1 / target->dedup_ratio - sets / units;
-
-    if (sets < 1)
-        sets = 1;
-    if (unique < 0)
-        language_report_add(placing->report, LANGUAGE_WARNING, &target->place,
-                            NULL,
-                            "sd=%s: with so many dedupsets= its data cannot "
-                            "deduplicate by %g",
-                            target->sd, target->dedup_ratio);
-    target->dedup_unique = unique < 0 ? 0 : unique;
-    target->dedup_contents = (uint64_t)sets;
-}
-
-static void place_all_duplicates(struct placing *placing)
-{
-    struct plan *plan = placing->plan;
-
-    for (uint32_t i = 0; i < plan->target_count; i++)
-        if (plan->targets[i].dedup_ratio > 1 &&
-            plan->targets[i].size_bytes >= plan->targets[i].dedup_unit)
-            place_duplicates(placing, &plan->targets[i]);
-}
-
 /* ---- one name for different drives ---- */
 
 static const char *drive_identity(const struct plan_target *target)
@@ -312,10 +275,11 @@ int plan_place(struct plan *plan, struct language_report *report)
         place_target(&placing, i);
     for (uint32_t i = 0; i < plan->run_count; i++)
         check_transfers(&placing, &plan->runs[i]);
-    place_all_duplicates(&placing);
     check_same_drive(&placing);
     regions_place(&placing);
-    err = warn_same_device(&placing);
+    err = duplicates_place(&placing);
+    if (err == 0)
+        err = warn_same_device(&placing);
     if (err == 0 && report->errors == errors)
         err = fill_place(&placing);
     language_report_sort(report);

@@ -144,6 +144,39 @@ struct plan_facts {
     const char *content; /* what writing to it destroys; "": nothing */
 };
 
+/* dedupflipflop=; the values of DedupFlip on the wire. */
+enum plan_flip {
+    PLAN_FLIP_NO,
+    PLAN_FLIP_YES,
+    PLAN_FLIP_HOT,
+};
+
+#define PLAN_HOT_MAX 16u
+
+struct plan_hot {
+    uint32_t sets;
+    uint32_t units;
+};
+
+/* dedupratio= and its kin. */
+struct plan_dedup {
+    double ratio;  /* 1 or less: no duplicates */
+    uint32_t unit; /* bytes */
+    double sets;   /* so many, or per cent of the units of the bucket */
+    bool sets_is_percent;
+    struct plan_hot hot[PLAN_HOT_MAX];
+    uint32_t hot_count;
+    enum plan_flip flip;
+    bool places_alike;
+    uint32_t bucket; /* drives of one share their duplicates */
+    /* After placement: share of unique units, how many different duplicates
+       there are (0: no duplicates), which of the hot ones lie here. */
+    double unique;
+    uint64_t contents;
+    uint32_t hot_first;
+    uint32_t hot_every;
+};
+
 /* Whether the file names a drive, or drive= selects it. */
 enum plan_choice {
     PLAN_CHOICE_NAMED,
@@ -161,12 +194,8 @@ struct plan_target {
     bool size_given;     /* a missing file may be made */
     bool overwrite;      /* overwrite=yes: what is on it may be destroyed */
     enum plan_choice choice;
-    double dedup_ratio;  /* dedupratio=; 1 or less: no duplicates */
-    uint32_t dedup_unit; /* bytes */
-    double dedup_sets;   /* so many, or per cent */
-    bool dedup_sets_is_percent;
-    double dedup_unique;     /* after placement: share of unique units */
-    uint64_t dedup_contents; /* and how many different duplicates */
+    struct plan_dedup dedup;
+    uint32_t sd_number;  /* targets of one sd have the same */
     bool written;            /* by some run of the campaign, a fill included */
     uint32_t xfer_max;       /* largest transfer of the campaign on its sd */
     struct plan_facts facts;

@@ -249,8 +249,8 @@ static void walk_target(const struct walk *walk,
     visit->boolean(walk->user, "written", target->written);
     if (target->overwrite)
         visit->boolean(walk->user, "overwrite", true);
-    if (target->dedup_ratio > 1)
-        visit->number(walk->user, "dedupratio", target->dedup_ratio);
+    if (target->dedup.ratio > 1)
+        visit->number(walk->user, "dedupratio", target->dedup.ratio);
     text_or_null(walk, "device", target->facts.device);
     text_or_null(walk, "serial", target->facts.serial);
     text_or_null(walk, "wwn", target->facts.wwn);

@@ -102,6 +102,24 @@ static char *absolute_path(const struct hosts *hosts,
     return arena_printf(arena, "%s/%s", hosts->fleet->folder, path);
 }
 
+static struct plan_dedup dedup_of(const struct definition_dedup *from)
+{
+    struct plan_dedup to = {
+        .ratio = from->ratio,
+        .unit = from->unit,
+        .sets = from->sets,
+        .sets_is_percent = from->sets_is_percent,
+        .hot_count = from->hot_count,
+        .flip = (enum plan_flip)from->flip,
+        .places_alike = from->places_alike,
+        .bucket = from->bucket,
+    };
+
+    for (uint32_t i = 0; i < from->hot_count; i++)
+        to.hot[i] = (struct plan_hot){from->hot[i].sets, from->hot[i].units};
+    return to;
+}
+
 int targets_use(struct targets *targets, uint32_t sd, struct sd_site *site,
                 uint32_t *ret_target)
 {
@@ -130,10 +148,8 @@ int targets_use(struct targets *targets, uint32_t sd, struct sd_site *site,
     if (definition->select.given)
         target.choice = targets->hosts->fleet != NULL ? PLAN_CHOICE_CHOSEN
                                                       : PLAN_CHOICE_OPEN;
-    target.dedup_ratio = definition->dedup.ratio;
-    target.dedup_unit = definition->dedup.unit;
-    target.dedup_sets = definition->dedup.sets;
-    target.dedup_sets_is_percent = definition->dedup.sets_is_percent;
+    target.dedup = dedup_of(&definition->dedup);
+    target.sd_number = sd;
     target.facts = (struct plan_facts){.refusal = "",
                                        .device = "",
                                        .serial = "",

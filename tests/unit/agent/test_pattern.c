@@ -173,6 +173,8 @@ static uint64_t digest(const uint8_t *at, size_t length)
 static void write_drive(const struct duplicates *d, uint8_t *drive,
                         size_t length, size_t piece)
 {
+    static struct pattern pattern = {.key = 77};
+
     uint8_t *window = malloc(piece + d->unit);
 
     pattern_fill_units(window, piece + d->unit, d->unit, 2);
@@ -180,7 +182,7 @@ static void write_drive(const struct duplicates *d, uint8_t *drive,
         size_t n = length - at < piece ? length - at : piece;
         uint8_t *from = window + at % d->unit;
 
-        duplicates_stamp(d, from, (uint32_t)n, at);
+        duplicates_stamp(d, &pattern, from, (uint32_t)n, at);
         memcpy(drive + at, from, n);
     }
     free(window);
@@ -211,17 +213,22 @@ START_TEST(data_deduplicate_as_asked)
     size_t length = (size_t)COUNT * unit;
     uint8_t *drive = calloc(1, length);
     uint8_t *again = calloc(1, length);
-    struct duplicates duplicates;
-    size_t distinct;
+    struct duplicates duplicates = {
+        .unit = unit, .unique = 0.25 - 0.05, .sets = COUNT / 20};
+    size_t distinct, same = 0;
 
-    duplicates_init(&duplicates, unit, 0.25 - 0.05, COUNT / 20, "sd1");
+    duplicates_init(&duplicates, "sd1");
     write_drive(&duplicates, drive, length, unit);
     distinct = distinct_units(drive, COUNT, unit);
     ck_assert_msg(fabs((double)COUNT / (double)distinct - 4) < 0.3,
                   "%u units, %zu of them different", COUNT, distinct);
-    /* Other transfers, the same bytes. */
+    /* Other transfers, the same duplicates; what is unique is new. */
     write_drive(&duplicates, again, length, 5 * 512);
-    ck_assert(memcmp(drive, again, length) == 0);
+    for (size_t i = 0; i < COUNT; i++)
+        same += memcmp(drive + i * unit, again + i * unit, unit) == 0;
+    ck_assert_msg(fabs((double)same / COUNT - 0.8) < 0.03, "%zu", same);
+    distinct = distinct_units(again, COUNT, unit);
+    ck_assert(fabs((double)COUNT / (double)distinct - 4) < 0.3);
     free(drive);
     free(again);
 }
@@ -231,11 +238,11 @@ START_TEST(two_drives_share_their_duplicates_and_nothing_else)
 {
     enum { COUNT = 2000, UNIT = 4096 };
     uint8_t *drives = malloc((size_t)2 * COUNT * UNIT);
-    struct duplicates duplicates;
+    struct duplicates duplicates = {.unit = UNIT, .unique = 0.5, .sets = 20};
     size_t distinct;
 
     for (int i = 0; i < 2; i++) {
-        duplicates_init(&duplicates, UNIT, 0.5, 20, i == 0 ? "sd1" : "sd2");
+        duplicates_init(&duplicates, i == 0 ? "sd1" : "sd2");
         write_drive(&duplicates, drives + (size_t)i * COUNT * UNIT,
                     (size_t)COUNT * UNIT, UNIT);
     }
@@ -243,6 +250,75 @@ START_TEST(two_drives_share_their_duplicates_and_nothing_else)
     ck_assert_msg(distinct > COUNT - 150 && distinct < COUNT + 170, "%zu",
                   distinct);
     free(drives);
+}
+END_TEST
+
+/* dedupacross=no: what is like no other on one drive is on both. */
+START_TEST(places_alike_are_the_same_on_two_drives)
+{
+    enum { COUNT = 2000, UNIT = 4096 };
+    uint8_t *drives = malloc((size_t)2 * COUNT * UNIT);
+    struct duplicates duplicates = {
+        .unit = UNIT, .unique = 1, .sets = 1, .places_alike = true};
+
+    for (int i = 0; i < 2; i++) {
+        duplicates_init(&duplicates, i == 0 ? "sd1" : "sd2");
+        write_drive(&duplicates, drives + (size_t)i * COUNT * UNIT,
+                    (size_t)COUNT * UNIT, UNIT);
+    }
+    ck_assert_uint_eq(distinct_units(drives, COUNT, UNIT), COUNT);
+    ck_assert_uint_eq(distinct_units(drives, 2 * COUNT, UNIT), COUNT);
+    free(drives);
+}
+END_TEST
+
+/* Two contents of each set, about half of the writes each. */
+START_TEST(duplicates_flip_between_two_contents)
+{
+    enum { COUNT = 1000, UNIT = 4096 };
+    uint8_t *drive = malloc((size_t)COUNT * UNIT);
+    struct duplicates duplicates = {
+        .unit = UNIT, .unique = 0, .sets = 10, .flip = DUPLICATES_FLIP};
+
+    duplicates_init(&duplicates, "sd1");
+    write_drive(&duplicates, drive, (size_t)COUNT * UNIT, UNIT);
+    ck_assert_uint_eq(distinct_units(drive, COUNT, UNIT), 20);
+    duplicates.flip = DUPLICATES_FLIP_HOT; /* there are none */
+    write_drive(&duplicates, drive, (size_t)COUNT * UNIT, UNIT);
+    ck_assert_uint_eq(distinct_units(drive, COUNT, UNIT), 10);
+    free(drive);
+}
+END_TEST
+
+/* Three sets of two and two of five, dealt to two drives; behind them none. */
+START_TEST(hot_sets_are_at_the_beginning_of_the_drives)
+{
+    enum { COUNT = 100, UNIT = 512, HOT = 3 * 2 + 2 * 5 };
+    static const uint32_t expected[] = {1, 1, 2, 2, 3, 3, 4, 4,
+                                        4, 4, 4, 5, 5, 5, 5, 5};
+    uint8_t drives[2][COUNT * UNIT];
+    struct duplicates duplicates = {
+        .unit = UNIT,
+        .unique = 0,
+        .sets = 50,
+        .hot = {{3, 2}, {2, 5}},
+        .hot_count = 2,
+        .hot_every = 2,
+    };
+
+    for (uint32_t i = 0; i < 2; i++) {
+        duplicates.hot_first = i;
+        duplicates_init(&duplicates, i == 0 ? "sd1" : "sd2");
+        write_drive(&duplicates, drives[i], sizeof(drives[i]), UNIT);
+    }
+    for (uint32_t i = 0; i < 2 * COUNT; i++)
+        for (uint32_t j = 0; j < i && j < HOT; j++) {
+            bool same = memcmp(drives[i % 2] + i / 2 * UNIT,
+                               drives[j % 2] + j / 2 * UNIT, UNIT) == 0;
+
+            ck_assert_msg(same == (i < HOT && expected[i] == expected[j]),
+                          "units %u and %u", i, j);
+        }
 }
 END_TEST
 
@@ -255,6 +331,9 @@ int main(void)
     tcase_add_test(cases, case_M05_random_bytes_do_not_compress);
     tcase_add_loop_test(cases, data_deduplicate_as_asked, 0, 5);
     tcase_add_test(cases, two_drives_share_their_duplicates_and_nothing_else);
+    tcase_add_test(cases, places_alike_are_the_same_on_two_drives);
+    tcase_add_test(cases, duplicates_flip_between_two_contents);
+    tcase_add_test(cases, hot_sets_are_at_the_beginning_of_the_drives);
     tcase_add_loop_test(cases, compression_leaves_one_part_of_each_block, 0, 6);
     tcase_add_test(cases, fill_takes_any_length);
     tcase_add_test(cases, each_block_of_each_write_is_unique);

@@ -321,7 +321,6 @@ END_TEST
 START_TEST(test_values_not_yet)
 {
     static const char *const files[] = {
-        "deduphotsets=2\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
         "validate=yes\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
         "validate=(read_after_write,time)\nsd=s,lun=/x\n"
         "rd=r,sd=s,iorate=max\n",

@@ -27,6 +27,38 @@ static bool a_quarter_is_different(struct issue *issue)
     return ratio > 3.7 && ratio < 4.3;
 }
 
+/* 4,096 units; sets have about fifteen of them, but for the one hot one. */
+static bool one_set_has_hundreds(struct issue *issue)
+{
+    uint32_t most;
+
+    ck_assert(issue_run(issue, 0, 0));
+    (void)issued_dedup(issue, &most);
+    return most > 250 && most <= 300;
+}
+
+/* A fifth is unique, a twentieth are sets: now each of two contents. */
+static bool sets_have_two_contents(struct issue *issue)
+{
+    uint32_t most;
+    double ratio;
+
+    ck_assert(issue_run(issue, 0, 0));
+    ratio = issued_dedup(issue, &most);
+    return ratio > 3.1 && ratio < 3.6;
+}
+
+/* What is unique on both drives at one place, is there once. */
+static bool drives_are_alike(struct issue *issue)
+{
+    uint32_t most;
+    double ratio;
+
+    ck_assert(issue_run(issue, 0, 0));
+    ratio = issued_dedup(issue, &most);
+    return ratio > 1.7 && ratio < 2.2;
+}
+
 static bool whole_units_repeat(struct issue *issue)
 {
     issue->unit = 8192;
@@ -123,6 +155,20 @@ static const struct proof general[] = {
           whole_units_repeat),
     PROOF("dedupsets", "dedupratio=4\ndedupunit=4k\n@" ONCE, "dedupsets=1\n",
           one_piece_is_most),
+    PROOF("dedup", "@" ONCE, "dedup=(ratio=4,unit=4k,sets=5%)\n",
+          a_quarter_is_different),
+    PROOF("dedup", "dedupunit=4k\n@" ONCE,
+          "dedup=(ratio=4,hotsets=(1,300),flipflop=no)\n",
+          one_set_has_hundreds),
+    PROOF("deduphotsets", "dedupratio=4\ndedupunit=4k\n@" ONCE,
+          "deduphotsets=(1,300)\n", one_set_has_hundreds),
+    PROOF("dedupflipflop", "dedupratio=4\ndedupunit=4k\n@" ONCE,
+          "dedupflipflop=yes\n", sets_have_two_contents),
+    PROOF("dedupacross",
+          "dedupratio=1.25\ndedupunit=4k\n@sd=a,lun=/dev/a_16\n"
+          "sd=b,lun=/dev/b_16\nwd=w,sd=*,rdpct=0,seekpct=eof,xfersize=64k\n"
+          "rd=r,wd=w,iorate=max,elapsed=60\n",
+          "dedupacross=no\n", drives_are_alike),
     PROOF("data_errors", "@" ONCE, "data_errors=(7,60)\n", errors_are_limited),
     ELSEWHERE("data_errors", "unit/fleet/test_tally.c: errors past the limit"),
     PROOF("dataerrors", "@" ONCE, "dataerrors=(7,60)\n", errors_are_limited),

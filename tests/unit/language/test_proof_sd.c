@@ -117,6 +117,25 @@ static bool whole_units_repeat(struct issue *issue)
     return a_quarter_is_different(issue);
 }
 
+static bool one_set_has_hundreds(struct issue *issue)
+{
+    uint32_t most;
+
+    ck_assert(issue_run(issue, 0, 0));
+    (void)issued_dedup(issue, &most);
+    return most > 250 && most <= 300;
+}
+
+static bool sets_have_two_contents(struct issue *issue)
+{
+    uint32_t most;
+    double ratio;
+
+    ck_assert(issue_run(issue, 0, 0));
+    ratio = issued_dedup(issue, &most);
+    return ratio > 3.1 && ratio < 3.6;
+}
+
 static bool one_piece_is_most(struct issue *issue)
 {
     uint32_t most;
@@ -164,6 +183,12 @@ static const struct proof proofs[] = {
           ",dedupunit=8k", whole_units_repeat),
     PROOF("dedupsets", "sd=s,lun=/dev/x_16,dedupratio=4,dedupunit=4k@\n" ONCE,
           ",dedupsets=1", one_piece_is_most),
+    PROOF("deduphotsets",
+          "sd=s,lun=/dev/x_16,dedupratio=4,dedupunit=4k@\n" ONCE,
+          ",deduphotsets=(1,300)", one_set_has_hundreds),
+    PROOF("dedupflipflop",
+          "sd=s,lun=/dev/x_16,dedupratio=4,dedupunit=4k@\n" ONCE,
+          ",dedupflipflop=yes", sets_have_two_contents),
     PROOF("overwrite", "sd=s,lun=/dev/x@\nwd=w,sd=s,rdpct=0\n" RUN,
           ",overwrite=yes", the_agent_may_overwrite),
     ELSEWHERE("overwrite", "unit/agent/test_interlock_rules.c"),

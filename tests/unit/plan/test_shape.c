@@ -340,6 +340,42 @@ START_TEST(shared_sequential_work_has_disjoint_slices)
 }
 END_TEST
 
+/* The drives of one bucket share their sets; an sd with a ratio of its own has
+ * a bucket of its own. */
+START_TEST(duplicates_are_shared_by_all_drives_together)
+{
+    const struct plan_target *targets;
+    struct parm parm;
+
+    place(&parm,
+          "dedup=(ratio=2,unit=4k,hotsets=(5,3,2,10))\n"
+          "sd=a,lun=/dev/a\nsd=b,lun=/dev/b\nsd=c,lun=/dev/c,dedupratio=4\n"
+          "wd=w,sd=*,rdpct=0\nrd=r,wd=w,iorate=100\n",
+          (const uint64_t[]){100, 300, 100}, 3);
+    parm_assert_ok(&parm);
+    targets = parm.plan->targets;
+    /* 5 % of 400 MiB; 5 % of 100 MiB. */
+    ck_assert_uint_eq(targets[0].dedup.contents, 400 * 256 / 20);
+    ck_assert_uint_eq(targets[1].dedup.contents, 400 * 256 / 20);
+    ck_assert_uint_eq(targets[2].dedup.contents, 100 * 256 / 20);
+    ck_assert(targets[0].dedup.bucket == targets[1].dedup.bucket);
+    ck_assert(targets[0].dedup.bucket != targets[2].dedup.bucket);
+    ck_assert_uint_eq(targets[1].dedup.hot_first, 1);
+    ck_assert_uint_eq(targets[1].dedup.hot_every, 2);
+    ck_assert(fabs(targets[1].dedup.unique - 0.45) < 0.001);
+    ck_assert(fabs(targets[2].dedup.unique - 0.2) < 0.001);
+    parm_done(&parm);
+    place(&parm,
+          "dedup=(ratio=2,unit=4k,sets=7,hotsets=(5,3,2,10))\n"
+          "sd=a,lun=/dev/a\nwd=w,sd=*,rdpct=0\nrd=r,wd=w,iorate=100\n",
+          (const uint64_t[]){100}, 1);
+    ck_assert_int_eq(parm.err, -EINVAL);
+    parm_assert_says(&parm, "deduphotsets= asks for 7 sets, but dedupsets= "
+                            "makes 7 in all");
+    parm_done(&parm);
+}
+END_TEST
+
 /* Both pieces of a range that wraps are cut as one: 10 MiB at the end and 20
  * at the beginning, without block 0. */
 START_TEST(slices_of_a_range_that_wraps)
@@ -395,6 +431,7 @@ int main(void)
     tcase_add_test(cases, loop_for_a_time);
     tcase_add_test(cases, one_sd_is_one_drive);
     tcase_add_test(cases, shared_sequential_work_has_disjoint_slices);
+    tcase_add_test(cases, duplicates_are_shared_by_all_drives_together);
     tcase_add_test(cases, slices_of_a_range_that_wraps);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
