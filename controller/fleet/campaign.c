@@ -720,31 +720,6 @@ void campaign_finished(struct campaign *campaign, uint32_t host,
 
 /* ---- Samples ----------------------------------------------------------- */
 
-static int translate_cell(const struct slice *slice, uint32_t *cell,
-                          struct diag *diag)
-{
-    if (*cell >= slice->cell_count)
-        return diag_set(diag, -EPROTO, "a sample speaks of cell %u of %u",
-                        *cell, slice->cell_count);
-    *cell = slice->cells[*cell];
-    return 0;
-}
-
-/* The agent's cells become the run's. */
-static int translate_cells(const struct slice *slice, struct sample *sample,
-                           struct diag *diag)
-{
-    int err = 0;
-
-    for (uint32_t i = 0; i < sample->cell_count && err == 0; i++)
-        err = translate_cell(slice, &sample->cells[i].cell, diag);
-    for (uint32_t i = 0; i < sample->error_count && err == 0; i++)
-        err = translate_cell(slice, &sample->errors[i].cell, diag);
-    for (uint32_t i = 0; i < sample->failure_count && err == 0; i++)
-        err = translate_cell(slice, &sample->failures[i].cell, diag);
-    return err;
-}
-
 /* The agent's times become instants of our clock, relative to the start. */
 static int translate_times(const struct conductor *conductor, uint32_t host,
                            const struct wire_sample *from, struct diag *diag)
@@ -805,7 +780,7 @@ int campaign_sample(struct campaign *campaign, uint32_t host,
     struct sample *sample = from->sample;
 
     sample->host = host;
-    err = translate_cells(slice, from->sample, diag);
+    err = slice_translate(slice, from->sample, diag);
     if (err == 0)
         err = translate_times(campaign->conductor, host, from, diag);
     if (err == 0) {

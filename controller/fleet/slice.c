@@ -1,6 +1,7 @@
 #include "controller/fleet/slice.h"
 
 #include "controller/plan/plan.h"
+#include "controller/results/sample.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -107,4 +108,28 @@ struct slice *slice_free(struct slice *slice)
 {
     free(slice);
     return NULL;
+}
+
+static int translate_cell(const struct slice *slice, uint32_t *cell,
+                          struct diag *diag)
+{
+    if (*cell >= slice->cell_count)
+        return diag_set(diag, -EPROTO, "a sample speaks of cell %u of %u",
+                        *cell, slice->cell_count);
+    *cell = slice->cells[*cell];
+    return 0;
+}
+
+int slice_translate(const struct slice *slice, struct sample *sample,
+                    struct diag *diag)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < sample->cell_count && err == 0; i++)
+        err = translate_cell(slice, &sample->cells[i].cell, diag);
+    for (uint32_t i = 0; i < sample->error_count && err == 0; i++)
+        err = translate_cell(slice, &sample->errors[i].cell, diag);
+    for (uint32_t i = 0; i < sample->failure_count && err == 0; i++)
+        err = translate_cell(slice, &sample->failures[i].cell, diag);
+    return err;
 }

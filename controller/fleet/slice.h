@@ -12,8 +12,10 @@
 #define CONTROLLER_FLEET_SLICE_H
 
 #include "common/base.h"
+#include "common/diag.h"
 
 struct plan;
+struct sample;
 
 struct slice {
     uint32_t run;  /* index into plan.runs */
@@ -35,6 +37,11 @@ struct slice {
  */
 int slice_new(const struct plan *plan, uint32_t run, uint32_t host,
               struct slice **ret_slice) MUST_CHECK;
+
+/* The cells that a sample of the agent speaks of become the run's.  -EPROTO for
+ * one that there is not. */
+int slice_translate(const struct slice *slice, struct sample *sample,
+                    struct diag *diag) MUST_CHECK;
 
 /* NULL is fine.  Returns NULL. */
 struct slice *slice_free(struct slice *slice);
