@@ -134,7 +134,8 @@ struct codec_bytes codec_hello(const struct hello *hello);
 struct codec_bytes codec_clock_reply(uint64_t sequence, uint64_t received_ns,
                                      uint64_t sent_ns);
 struct codec_bytes codec_ready(const struct work *work, uint32_t workers,
-                               uint64_t memory_bytes);
+                               uint64_t memory_bytes,
+                               const struct phase_equipment *equipment);
 struct codec_bytes codec_armed(const struct work *work,
                                uint64_t agent_start_ns);
 struct codec_bytes codec_refused(const struct work *work, const char *target,

@@ -169,12 +169,20 @@ struct codec_bytes codec_clock_reply(uint64_t sequence, uint64_t received_ns,
 }
 
 struct codec_bytes codec_ready(const struct work *work, uint32_t workers,
-                               uint64_t memory_bytes)
+                               uint64_t memory_bytes,
+                               const struct phase_equipment *equipment)
 {
     Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
     Lockstep__Ready ready = LOCKSTEP__READY__INIT;
+    struct phase_equipment told = {0};
     Lockstep__Work key;
 
+    if (equipment != NULL)
+        told = *equipment;
+    codec_clean(told.engine);
+    codec_clean(told.placement);
+    ready.engine = told.engine;
+    ready.placement = told.placement;
     codec_pack_work(work, &key);
     ready.work = &key;
     ready.workers = workers;

@@ -4,10 +4,12 @@
 #include "agent/crew_check.h"
 #include "agent/crew_member.h"
 #include "agent/interlock.h"
+#include "agent/limits.h"
 #include "agent/sampler.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,6 +35,8 @@ struct crew {
     uint64_t drain_limit_ns;
     uint64_t ending_ns; /* when it was first seen to be due to end; 0: not */
     uint64_t memory_bytes;
+    struct placement placement;
+    char unlocked[TEXT_SIZE]; /* why buffers cannot be registered */
     struct crew_outcome outcome;
     struct crew_stuck stuck[CREW_STUCK_MAX];
     uint32_t stuck_count;
@@ -66,18 +70,24 @@ static uint32_t workers_max(const struct job *job,
                                                                 : max;
 }
 
-static uint32_t count_workers(const struct job *job, uint32_t max)
+/* Which worker serves which targets, and where. */
+static void place_workers(struct crew *crew, const struct job *job,
+                          const struct opened_target *opened,
+                          const struct crew_options *options)
 {
-    uint32_t count = crew_check_cpus();
+    const char *root = options->root == NULL ? "" : options->root;
+    struct placement_host host;
+    int32_t nodes[JOB_TARGETS_MAX];
 
-    if (max > 0 && max < count)
-        count = max;
-    return job->target_count < count ? job->target_count : count;
+    placement_host(root, &host);
+    for (uint32_t i = 0; i < job->target_count; i++)
+        nodes[i] = placement_node_of(root, opened[i].name);
+    placement_choose(&host, nodes, job->target_count, workers_max(job, options),
+                     options->turn, &crew->placement);
 }
 
-/* Worker k of n gets the targets k, k + n, k + 2n, ... */
 static int add_member(struct crew *crew, const struct job *job,
-                      const struct opened_target *opened, uint32_t step,
+                      const struct opened_target *opened, bool pin,
                       struct diag *diag)
 {
     struct crew_member *m = crew_member_new(crew->shared, crew->member_count);
@@ -88,8 +98,11 @@ static int add_member(struct crew *crew, const struct job *job,
     if (m == NULL)
         return diag_set(diag, -ENOMEM, "no memory for a worker");
     crew->members[crew->member_count++] = m;
-    for (uint32_t i = m->number; i < job->target_count; i += step)
-        targets[count++] = i;
+    if (pin)
+        m->cpu = crew->placement.workers[m->number].cpu;
+    for (uint32_t i = 0; i < job->target_count; i++)
+        if (crew->placement.worker_of[i] == m->number)
+            targets[count++] = i;
     r = worker_init(&m->worker, job, opened, targets, count,
                     crew->shared->clock, &crew->shared->control, diag);
     if (r < 0)
@@ -100,19 +113,41 @@ static int add_member(struct crew *crew, const struct job *job,
 }
 
 static int add_members(struct crew *crew, const struct job *job,
-                       const struct opened_target *opened, uint32_t count,
+                       const struct opened_target *opened, bool pin,
                        struct diag *diag)
 {
+    uint32_t count = crew->placement.worker_count;
+
     crew->members = calloc(count, sizeof(struct crew_member *));
     if (crew->members == NULL)
         return diag_set(diag, -ENOMEM, "no memory for %u workers", count);
     for (uint32_t i = 0; i < count; i++) {
-        int r = add_member(crew, job, opened, count, diag);
+        int r = add_member(crew, job, opened, pin, diag);
 
         if (r < 0)
             return r;
     }
     return 0;
+}
+
+/* Each target is duplicated, each worker has a ring and registers its buffers.
+ */
+static int check_limits(struct crew *crew, const struct job *job,
+                        struct diag *diag)
+{
+    struct limits_need need = {
+        .files = (uint64_t)job->target_count + crew->placement.worker_count,
+        .threads = crew->placement.worker_count,
+    };
+    struct limits have;
+
+    for (uint32_t i = 0; i < crew->member_count; i++)
+        need.locked += worker_buffers(&crew->members[i]->worker);
+    limits_read(&have);
+    limits_tell_locked(&have, &need, crew->unlocked);
+    /* What the members made so far have duplicated is in use already. */
+    need.files -= crew->member_count > 0 ? job->target_count : 0;
+    return limits_judge(&have, &need, diag);
 }
 
 static int make_sampler(struct crew *crew, const struct job *job,
@@ -156,9 +191,13 @@ static int build(struct crew *crew, const struct job *job,
 {
     int r = choose_engine(crew->shared, options->engine, diag);
 
+    place_workers(crew, job, opened, options);
     if (r == 0)
-        r = add_members(crew, job, opened,
-                        count_workers(job, workers_max(job, options)), diag);
+        r = check_limits(crew, job, diag);
+    if (r == 0)
+        r = add_members(crew, job, opened, options->pin, diag);
+    if (r == 0)
+        r = check_limits(crew, job, diag);
     if (r == 0)
         r = make_sampler(crew, job, diag);
     if (r == 0)
@@ -416,7 +455,31 @@ struct crew_facts crew_facts(const struct crew *crew)
         .features = crew->state == CREW_PREPARING || crew->state == CREW_FAILED
                         ? ""
                         : crew->members[0]->features,
+        .unlocked = crew->unlocked,
     };
+}
+
+void crew_print_placement(const struct crew *crew, const struct job *job,
+                          char *text, size_t size)
+{
+    const struct placement *p = &crew->placement;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < p->worker_count && used < size; i++) {
+        used +=
+            (size_t)snprintf(text + used, size - used, "%sworker %u on CPU %s",
+                             i > 0 ? "; " : "", i, crew->members[i]->cpus);
+        if (p->workers[i].node >= 0 && used < size)
+            used += (size_t)snprintf(text + used, size - used, ", node %d",
+                                     p->workers[i].node);
+        if (used < size)
+            used += (size_t)snprintf(text + used, size - used, ":");
+        for (uint32_t t = 0; t < job->target_count && used < size; t++)
+            if (p->worker_of[t] == i)
+                used += (size_t)snprintf(text + used, size - used, " %s",
+                                         job->targets[t].sd);
+    }
 }
 
 uint64_t crew_next_poll_ns(struct crew *crew)

@@ -41,6 +41,9 @@
 struct crew_options {
     const char *engine;   /* NULL: io_uring.  "null:...": see engine_null.h */
     uint32_t workers_max; /* 0: as many as CPUs are allowed */
+    bool pin;             /* each worker stays on its CPU */
+    uint32_t turn;        /* see placement_choose() */
+    const char *root;     /* where sysfs is; NULL: "" */
 };
 
 enum crew_state {
@@ -86,6 +89,7 @@ struct crew_facts {
     uint32_t workers;
     uint64_t memory_bytes;
     const char *features; /* of the engine, as in use; "" before READY */
+    const char *unlocked; /* why buffers are not registered; "": they are */
 };
 
 struct crew;
@@ -103,6 +107,12 @@ int crew_new(const struct job *job, const struct opened_target *targets,
              struct diag *diag) MUST_CHECK;
 
 enum crew_state crew_state(struct crew *crew);
+
+/* From READY on: "worker 0 on CPU 3, node 0: sd1 sd2; ...", as far as it fits.
+ * CPUs are what the kernel said when the worker had been pinned. */
+void crew_print_placement(const struct crew *crew, const struct job *job,
+                          char *text, size_t size);
+
 struct crew_facts crew_facts(const struct crew *crew);
 
 /* When to look again, by the crew's clock.  UINT64_MAX once FINISHED or

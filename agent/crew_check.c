@@ -6,9 +6,6 @@
 #include "common/units.h"
 
 #include <errno.h>
-#include <sched.h>
-
-#define CPUS_MAX 65536u
 
 static int check_block(const struct job *job, const struct job_cell *cell,
                        uint32_t block, struct diag *diag)
@@ -67,27 +64,6 @@ int crew_check_targets(const struct job *job,
         }
     }
     return 0;
-}
-
-uint32_t crew_check_cpus(void)
-{
-    /* The kernel refuses a mask that is too small for its own. */
-    for (size_t cpus = CPU_SETSIZE; cpus <= CPUS_MAX; cpus *= 2) {
-        size_t size = CPU_ALLOC_SIZE(cpus);
-        cpu_set_t *set = CPU_ALLOC(cpus);
-        int count = 0;
-
-        if (set == NULL)
-            return 1;
-        if (sched_getaffinity(0, size, set) == 0)
-            count = CPU_COUNT_S(size, set);
-        CPU_FREE(set);
-        if (count > 0)
-            return (uint32_t)count;
-        if (errno != EINVAL)
-            break;
-    }
-    return 1;
 }
 
 int crew_check_memory(uint64_t bytes, struct diag *diag)

@@ -21,9 +21,6 @@ int crew_check_targets(const struct job *job,
                        const struct opened_target *opened, uint32_t *ret_target,
                        struct diag *diag) MUST_CHECK;
 
-/* CPUs that this process may use; 1 or more. */
-uint32_t crew_check_cpus(void);
-
 /* 0, or -ENOMEM with need and rest when `bytes` are more than there is. */
 int crew_check_memory(uint64_t bytes, struct diag *diag) MUST_CHECK;
 

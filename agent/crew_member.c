@@ -181,6 +181,21 @@ static void run(struct crew_member *m)
         ;
 }
 
+/* Before anything is allocated: memory is taken from the node of its CPU. */
+static bool take_place(struct crew_member *m)
+{
+    int err = m->cpu == PLACEMENT_NOWHERE ? 0 : placement_pin(m->cpu);
+
+    placement_print_own(m->cpus);
+    if (err == 0)
+        return true;
+    (void)diag_set(&m->diag, err,
+                   "cannot pin worker %u to CPU %u: %s (it may use %s); set "
+                   "pin=no in the agent's configuration",
+                   m->number, m->cpu, strerror(-err), m->cpus);
+    return false;
+}
+
 static bool open_worker(struct crew_member *m)
 {
     if (worker_open(&m->worker, &m->shared->kind, &m->diag) < 0)
@@ -199,7 +214,7 @@ static void *member_main(void *argument)
     (void)snprintf(name, sizeof(name), "worker-%u", m->number % 10000);
     (void)pthread_setname_np(pthread_self(), name);
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    opened = open_worker(m);
+    opened = take_place(m) && open_worker(m);
     enter_stage(m, opened ? CREW_STAGE_READY : CREW_STAGE_FAILED);
     if (opened)
         run(m);
@@ -222,6 +237,7 @@ struct crew_member *crew_member_new(struct crew_shared *shared, uint32_t number)
     atomic_init(&m->holders, 1);
     m->shared = shared;
     m->number = number;
+    m->cpu = PLACEMENT_NOWHERE;
     return m;
 }
 

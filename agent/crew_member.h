@@ -12,6 +12,7 @@
 
 #include "agent/crew.h"
 #include "agent/engine_null.h"
+#include "agent/placement.h"
 #include "agent/worker.h"
 
 #include <pthread.h>
@@ -57,6 +58,8 @@ struct crew_member {
     struct diag diag;               /* FAILED: why */
     char features[ENGINE_FEATURES]; /* from READY on */
     uint32_t number;
+    uint32_t cpu; /* to be pinned to; PLACEMENT_NOWHERE: where it likes */
+    char cpus[PLACEMENT_CPUS_TEXT]; /* that it may use, from READY on */
     uint64_t memory_bytes;
     bool quarantined; /* under the mutex: it is counted, and */
     bool *silences;   /* which of its targets are told to be stuck */

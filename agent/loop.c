@@ -484,7 +484,10 @@ static int make_parts(struct loop *loop, struct diag *diag)
         .clock = loop->clock,
         .options = {.engine =
                         settings->engine[0] != '\0' ? settings->engine : NULL,
-                    .workers_max = settings->workers_max},
+                    .workers_max = settings->workers_max,
+                    .pin = settings->pin,
+                    /* Agents that share a host begin at different CPUs. */
+                    .turn = (uint32_t)getpid()},
     };
     int err = take_identity(loop, diag);
 

@@ -59,6 +59,7 @@ struct stages {
     /* The thread's, and nobody else's while a task runs. */
     struct claims *claims;
     struct uuid claims_of;
+    struct phase_equipment equipment; /* of the stage at hand */
 };
 
 /* ---- On the thread ------------------------------------------------------ */
@@ -393,6 +394,20 @@ void stages_release(struct stages *stages, const struct uuid *campaign)
 
 /* ---- The crew ----------------------------------------------------------- */
 
+static void describe(const struct stages *stages, const struct stage *stage,
+                     const struct crew_facts *facts,
+                     struct phase_equipment *ret_equipment)
+{
+    const char *engine = stages->setup.options.engine;
+
+    (void)snprintf(ret_equipment->engine, sizeof(ret_equipment->engine),
+                   "%.256s %.256s%s%.256s",
+                   engine == NULL ? "io_uring" : engine, facts->features,
+                   facts->unlocked[0] != '\0' ? ", " : "", facts->unlocked);
+    crew_print_placement(stage->crew, stage->job, ret_equipment->placement,
+                         sizeof(ret_equipment->placement));
+}
+
 static void poll_building(struct stages *stages, struct stage *stage)
 {
     enum crew_state state = crew_state(stage->crew);
@@ -405,7 +420,9 @@ static void poll_building(struct stages *stages, struct stage *stage)
     } else if (state != CREW_PREPARING) {
         facts = crew_facts(stage->crew);
         stage->state = STAGE_SERVING;
-        session_prepared(stages->session, facts.workers, facts.memory_bytes);
+        describe(stages, stage, &facts, &stages->equipment);
+        session_prepared(stages->session, facts.workers, facts.memory_bytes,
+                         &stages->equipment);
     }
 }
 

@@ -462,10 +462,14 @@ int phase_prepare(struct phase *phase, struct job *job, uint64_t arrived_ns,
 }
 
 void phase_prepared(struct phase *phase, uint32_t workers,
-                    uint64_t memory_bytes)
+                    uint64_t memory_bytes,
+                    const struct phase_equipment *equipment)
 {
+    static const struct phase_equipment none;
+
     if (!is_possible(phase, EV_PREPARED))
         return; /* given up in the meantime */
+    phase->equipment = equipment != NULL ? *equipment : none;
     phase->workers = workers;
     phase->memory_bytes = memory_bytes;
     enter(phase, EV_PREPARED);

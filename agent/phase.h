@@ -104,6 +104,14 @@ struct phase_effect {
     char text[REASON_SIZE];
 };
 
+#define PHASE_PLACEMENT_SIZE 4097u
+
+/* What a phase runs with, in words: of Ready. */
+struct phase_equipment {
+    char engine[REASON_SIZE];             /* and its features, as in use */
+    char placement[PHASE_PLACEMENT_SIZE]; /* worker by worker */
+};
+
 /* At most so many wait at once; one event makes fewer. */
 #define PHASE_EFFECTS 16u
 
@@ -162,6 +170,7 @@ struct phase {
     uint64_t lease_deadline_ns;
     uint32_t workers;
     uint64_t memory_bytes;
+    struct phase_equipment equipment; /* from ready on */
     struct phase_effect effect[PHASE_EFFECTS];
     uint32_t effect_first;
     uint32_t effect_count;
@@ -204,9 +213,10 @@ void phase_abort(struct phase *phase, enum phase_outcome outcome,
 /* Takes work over for a later start of the same controller. */
 void phase_adopt(struct phase *phase, uint64_t epoch);
 
-/* News from the world. */
+/* News from the world.  `equipment` NULL: nothing is told of it. */
 void phase_prepared(struct phase *phase, uint32_t workers,
-                    uint64_t memory_bytes);
+                    uint64_t memory_bytes,
+                    const struct phase_equipment *equipment);
 void phase_armed(struct phase *phase);
 /* Preparing or arming did not work; target: its sd, or "". */
 void phase_refused(struct phase *phase, const char *target, const char *reason);

@@ -149,7 +149,8 @@ void session_inventory(struct session *session,
 void session_inspected(struct session *session, const struct uuid *campaign,
                        const struct interlock_facts *facts, uint32_t count);
 void session_prepared(struct session *session, uint32_t workers,
-                      uint64_t memory_bytes);
+                      uint64_t memory_bytes,
+                      const struct phase_equipment *equipment);
 /* `target`: the sd it is about, or "". */
 void session_refused(struct session *session, const char *target,
                      const char *reason);

@@ -121,7 +121,8 @@ static void carry_out(struct session *session,
     case PHASE_SAY_READY:
         if (session->state == SESSION_UP)
             session_send(session, codec_ready(&effect->work, effect->workers,
-                                              effect->memory_bytes));
+                                              effect->memory_bytes,
+                                              &session->phase.equipment));
         break;
     case PHASE_SAY_ARMED:
         if (session->state == SESSION_UP)
@@ -172,9 +173,10 @@ void session_inspected(struct session *session, const struct uuid *campaign,
 }
 
 void session_prepared(struct session *session, uint32_t workers,
-                      uint64_t memory_bytes)
+                      uint64_t memory_bytes,
+                      const struct phase_equipment *equipment)
 {
-    phase_prepared(&session->phase, workers, memory_bytes);
+    phase_prepared(&session->phase, workers, memory_bytes, equipment);
     session_settle(session);
 }
 

@@ -60,6 +60,16 @@ static int parse_lease_lost(const char *value, void *field, struct diag *diag)
     return 0;
 }
 
+static int parse_pin(const char *value, void *field, struct diag *diag)
+{
+    bool pin = strcmp(value, "yes") == 0;
+
+    if (!pin && strcmp(value, "no") != 0)
+        return diag_set(diag, -EINVAL, "'%s' is neither yes nor no", value);
+    memcpy(field, &pin, sizeof(pin));
+    return 0;
+}
+
 static int parse_level(const char *value, void *field, struct diag *diag)
 {
     enum log_level level;
@@ -122,6 +132,9 @@ static const struct config_key keys[] = {
     {"on_lease_lost", "stop", offsetof(struct settings, lease_lost),
      parse_lease_lost, "WHAT",
      "stop the load at once, or let the phase that runs finish", CONFIG_ONCE},
+    {"pin", "yes", offsetof(struct settings, pin), parse_pin, "yes|no",
+     "each thread that does I/O stays on one CPU, near its drives",
+     CONFIG_ONCE},
     {"state_directory", "/var/lib/lockstep",
      offsetof(struct settings, state_directory), config_parse_path, "DIRECTORY",
      "remembers files we made where their file system cannot", CONFIG_ONCE},

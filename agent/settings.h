@@ -35,6 +35,7 @@ struct settings {
     enum settings_lease_lost lease_lost;
     char state_directory[PATH_SIZE];
     uint32_t workers_max; /* 0: as many as CPUs */
+    bool pin;             /* each worker stays on its CPU */
     enum log_level log_level;
     /* For `lockstep run` and tests. */
     int controller_fd;      /* -1: it dials */

@@ -237,6 +237,9 @@ int worker_init(struct worker *worker, const struct job *job,
                 uint32_t target_count, const struct clock *clock,
                 struct worker_control *control, struct diag *diag) MUST_CHECK;
 
+/* Bytes of buffers that worker_open() will register. */
+uint64_t worker_buffers(const struct worker *worker);
+
 /* Bytes that worker_open() will take, the engine's rings not counted. */
 uint64_t worker_memory(const struct worker *worker);
 

@@ -255,6 +255,11 @@ static uint64_t pool_bytes(const struct worker *w)
     return bytes;
 }
 
+uint64_t worker_buffers(const struct worker *w)
+{
+    return w->read_max + pool_bytes(w);
+}
+
 uint64_t worker_memory(const struct worker *w)
 {
     uint64_t histograms = 0;

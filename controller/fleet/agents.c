@@ -275,7 +275,7 @@ static void on_ready(struct fleet *fleet, struct link *link,
     struct campaign *campaign = campaign_of(fleet, link, &ready->work, &host);
 
     if (campaign != NULL)
-        campaign_ready(campaign, host, ready->work.phase);
+        campaign_ready(campaign, host, ready);
 }
 
 static void on_armed(struct fleet *fleet, struct link *link,

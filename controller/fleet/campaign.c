@@ -620,12 +620,16 @@ void campaign_probed(struct campaign *campaign, uint32_t host,
     advance(campaign);
 }
 
-void campaign_ready(struct campaign *campaign, uint32_t host, uint32_t phase)
+void campaign_ready(struct campaign *campaign, uint32_t host,
+                    const struct wire_ready *ready)
 {
     if (!runs(campaign))
         return;
+    (void)!results_host_ready(campaign->fleet->results, &campaign->id,
+                              ready->work.phase, host, ready->engine,
+                              ready->placement);
     conductor_ready(campaign->conductor, fleet_now_ns(campaign->fleet), host,
-                    phase);
+                    ready->work.phase);
     advance(campaign);
 }
 

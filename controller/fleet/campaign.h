@@ -132,7 +132,8 @@ void campaign_host_down(struct campaign *campaign, uint32_t host,
 
 void campaign_probed(struct campaign *campaign, uint32_t host,
                      const struct offset_probe *probe);
-void campaign_ready(struct campaign *campaign, uint32_t host, uint32_t phase);
+void campaign_ready(struct campaign *campaign, uint32_t host,
+                    const struct wire_ready *ready);
 void campaign_armed(struct campaign *campaign, uint32_t host,
                     const struct wire_start *armed);
 void campaign_refused(struct campaign *campaign, uint32_t host,

@@ -3,6 +3,7 @@
 #include "common/arena.h"
 #include "common/command.h"
 #include "controller/fleet/codec_check.h"
+#include "controller/results/results.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -226,6 +227,9 @@ static void decode_ready(struct check *c, const Lockstep__Ready *from,
 {
     to->work = check_work(c, from->work);
     to->workers = from->workers;
+    to->engine = check_text(c, "engine", from->engine, REASON_SIZE - 1);
+    to->placement =
+        check_text(c, "placement", from->placement, RESULTS_PLACEMENT_MAX);
     to->memory_bytes =
         check_range(c, "memory_bytes", from->memory_bytes, 0, CHECK_COUNT_MAX);
 }

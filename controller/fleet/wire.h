@@ -183,6 +183,8 @@ struct wire_ready {
     struct wire_work work;
     uint32_t workers;
     uint64_t memory_bytes;
+    const char *engine; /* "": not told, as the next */
+    const char *placement;
 };
 
 /* Of Start, and of Armed, which answers it. */

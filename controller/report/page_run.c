@@ -182,6 +182,29 @@ static void print_effective(FILE *out, const json_t *phase)
     fputs(" \302\265s.</p>\n", out);
 }
 
+/* Which engine did it, and which worker was where. */
+static void print_engines(FILE *out, const json_t *phase)
+{
+    const json_t *engines = json_object_get(phase, "engines");
+
+    if (json_array_size(engines) == 0)
+        return;
+    fputs("<details><summary>Engines and workers</summary><ul>\n", out);
+    for (size_t i = 0; i < json_array_size(engines) && i < PAGE_ITEMS_MAX;
+         i++) {
+        const json_t *engine = json_array_get(engines, i);
+
+        fputs("<li><b>", out);
+        page_text(out, read_text(engine, "host"));
+        fputs("</b>: ", out);
+        page_text(out, read_text(engine, "engine"));
+        fputs("<br>", out);
+        page_text(out, read_text(engine, "placement"));
+        fputs("</li>\n", out);
+    }
+    fputs("</ul></details>\n", out);
+}
+
 static void print_latency(FILE *out, const char *name, const json_t *figures,
                           const char *family)
 {
@@ -441,6 +464,7 @@ void page_print_run(struct page *page, const json_t *phase)
     if (json_is_object(total)) {
         print_effective(out, phase);
         print_rates(out, total);
+        print_engines(out, phase);
         print_latencies(out, total);
         if (ftell(out) < (long)PAGE_CHARTS_MAX) {
             fputs("<div class=\"figures\">\n", out);

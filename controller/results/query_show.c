@@ -401,6 +401,31 @@ static int put_lost(struct show *show)
     return got;
 }
 
+/* What each host ran the phase with. */
+static int put_engines(struct show *show)
+{
+    json_t *array = json_array();
+    struct statement s;
+    int got;
+
+    statement_begin(&s, show->access,
+                    "SELECT host, engine, placement FROM phase_host "
+                    "WHERE phase = ? AND engine IS NOT NULL ORDER BY host");
+    statement_uint(&s, show->phase.id);
+    while ((got = statement_step(&s, show->diag)) == 1) {
+        struct object o = object_new();
+        uint32_t host = (uint32_t)statement_get_uint(&s);
+
+        object_put_text(&o, "host", query_host_name(&show->names, host));
+        object_put_word(&o, "engine", statement_get_text(&s));
+        object_put_word(&o, "placement", statement_get_text(&s));
+        object_append(&show->o, array, &o);
+    }
+    statement_end(&s);
+    object_put(&show->o, "engines", array);
+    return got;
+}
+
 static int put_stuck(struct show *show)
 {
     json_t *array = json_array();
@@ -498,6 +523,8 @@ int show_phase(struct show *show)
         err = put_stuck(show);
     if (err == 0)
         err = show_put_failures(show);
+    if (err == 0)
+        err = put_engines(show);
     if (err == 0 && !show->brief)
         err = put_drain(show);
     if (err == 0)

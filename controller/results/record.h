@@ -88,6 +88,9 @@ int record_phase_begin(struct store_access *access,
 int record_phase_started(struct store_access *access, uint64_t phase,
                          uint64_t start_ns, uint64_t uncertainty_ns,
                          int64_t wall_ns, struct diag *diag) MUST_CHECK;
+int record_host_ready(struct store_access *access, uint64_t phase,
+                      uint32_t host, const char *engine, const char *placement,
+                      struct diag *diag) MUST_CHECK;
 int record_host_finished(struct store_access *access, uint64_t phase,
                          uint32_t host, uint64_t intervals,
                          const struct results_stuck *stuck,

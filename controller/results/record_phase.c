@@ -79,6 +79,23 @@ static int record_stuck(struct store_access *access, uint64_t phase,
     return statement_run(&s, diag);
 }
 
+int record_host_ready(struct store_access *access, uint64_t phase,
+                      uint32_t host, const char *engine, const char *placement,
+                      struct diag *diag)
+{
+    struct statement s;
+
+    statement_begin(&s, access,
+                    "INSERT INTO phase_host(phase, host, engine, placement) "
+                    "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET "
+                    "engine = ?3, placement = ?4");
+    statement_uint(&s, phase);
+    statement_uint(&s, host);
+    statement_text(&s, engine);
+    statement_text(&s, placement);
+    return statement_run(&s, diag);
+}
+
 int record_host_finished(struct store_access *access, uint64_t phase,
                          uint32_t host, uint64_t intervals,
                          const struct results_stuck *stuck,

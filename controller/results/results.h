@@ -298,6 +298,14 @@ int results_sample(struct results *results, const struct uuid *campaign,
                    uint32_t phase, struct sample *sample,
                    struct diag *diag) MUST_CHECK;
 
+#define RESULTS_PLACEMENT_MAX 4096u /* bytes */
+
+/* What the host runs the phase with, in words: the engine and its features, and
+ * which worker is where. */
+int results_host_ready(struct results *results, const struct uuid *campaign,
+                       uint32_t phase, uint32_t host, const char *engine,
+                       const char *placement) MUST_CHECK;
+
 /* A request that did not come back. */
 struct results_stuck {
     uint32_t target; /* index into plan.targets */

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -494,6 +495,42 @@ struct host_task {
     char reason[REASON_SIZE];
     bool lost;
 };
+
+struct ready_task {
+    struct task task;
+    uint32_t host;
+    char engine[REASON_SIZE];
+    char placement[RESULTS_PLACEMENT_MAX + 1];
+};
+
+static int run_ready(struct store_job *job, struct store_access *access)
+{
+    const struct ready_task *task = (const struct ready_task *)job;
+
+    return record_host_ready(access, task->task.phase->id, task->host,
+                             task->engine, task->placement, &job->diag);
+}
+
+int results_host_ready(struct results *results, const struct uuid *campaign,
+                       uint32_t number, uint32_t host, const char *engine,
+                       const char *placement)
+{
+    struct live_phase *phase = find_phase(results, campaign, number);
+    struct ready_task *task;
+
+    if (phase == NULL)
+        return -ENOENT;
+    if (host >= phase->layout->host_count)
+        return -EINVAL;
+    task = task_new(sizeof(*task), results, phase->campaign, phase, run_ready,
+                    task_done);
+    if (task == NULL)
+        return -ENOMEM;
+    task->host = host;
+    (void)snprintf(task->engine, sizeof(task->engine), "%s", engine);
+    (void)snprintf(task->placement, sizeof(task->placement), "%s", placement);
+    return task_submit(&task->task);
+}
 
 static int run_finished(struct store_job *job, struct store_access *access)
 {

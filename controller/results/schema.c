@@ -94,6 +94,7 @@ static const char version_1[] =
     "CREATE TABLE phase_host("
     " phase INTEGER NOT NULL, host INTEGER NOT NULL,"
     " lost_at_interval INTEGER, reason TEXT, intervals INTEGER,"
+    " engine TEXT, placement TEXT,"
     " PRIMARY KEY(phase, host)) STRICT;"
 
     "CREATE TABLE stuck("

@@ -312,7 +312,7 @@ static void answer(uint8_t argument)
         session_refused(session, "sd1", "no");
     } else {
         world.prepared = true;
-        session_prepared(session, 1, 1);
+        session_prepared(session, 1, 1, NULL);
     }
 }
 

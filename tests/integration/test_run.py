@@ -165,6 +165,21 @@ class Run(unittest.TestCase):
                        what="load on the drive")
         return drive, process
 
+    def test_case_P01_workers_stay_within_the_allowed_cpus(self):
+        cpu = max(os.sched_getaffinity(0))
+        document = json.loads(subprocess.run(
+            ["taskset", "-c", str(cpu)] + self.lab.words(
+                "run", "--json", "-o", "out", "-f",
+                self.parm(CURVE, lun=self.scratch())),
+            cwd=self.lab.folder, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL, timeout=60).stdout)
+        self.assertEqual(document["verdict"], "complete")
+        for phase in document["phases"]:
+            (engine,) = phase["engines"]
+            self.assertRegex(engine["placement"],
+                             rf"^worker 0 on CPU {cpu}(, node 0)?: sd1$")
+            self.assertRegex(engine["engine"], "^io_uring .*fixed_files")
+
     def test_case_R02_ctrl_c_stops_and_keeps_what_there_is(self):
         drive, process = self.start("--json")
         lab.wait_until(lambda: self.stored_rows() >= 2, what="stored rows")

@@ -285,7 +285,7 @@ static void crew_prepared(void *context, uint64_t work)
     if (world_chance(h->world, h->refuses))
         session_refused(h->session, "sd1", "no such drive");
     else
-        session_prepared(h->session, 1, 1 << 20);
+        session_prepared(h->session, 1, 1 << 20, NULL);
     wait_again(h);
 }
 

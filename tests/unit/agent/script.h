@@ -364,7 +364,7 @@ static inline void ready(void)
     prepare(0, EPOCH);
     DID("prepare");
     ck_assert_uint_eq(world.lease_ns, now.now_ns + config.phase.lease_ns);
-    session_prepared(session, 2, 4096);
+    session_prepared(session, 2, 4096, NULL);
     DID("Ready");
 }
 

@@ -421,7 +421,7 @@ START_TEST(small_frames_are_understood)
     ck_assert_uint_eq(in.clock_reply.sequence, 4);
     ck_assert_uint_eq(in.clock_reply.agent_received_ns, 10);
     ck_assert_uint_eq(in.clock_reply.agent_sent_ns, 11);
-    said(codec_ready(&work0, 3, 4096), WIRE_IN_READY);
+    said(codec_ready(&work0, 3, 4096, NULL), WIRE_IN_READY);
     ck_assert_uint_eq(in.ready.workers, 3);
     ck_assert_uint_eq(in.ready.memory_bytes, 4096);
     ck_assert_uint_eq(in.ready.work.epoch, EPOCH);

@@ -3,6 +3,7 @@
 #include "agent/crew.h"
 
 #include "agent/interlock.h"
+#include "agent/placement.h"
 #include "agent/stuck.h"
 #include "tests/support/suite.h"
 
@@ -135,6 +136,30 @@ static void done(void)
         (void)close(f.opened[i].fd);
     f.job = job_free(f.job);
 }
+
+/* P02: where each worker is comes from the kernel. */
+START_TEST(case_P02_workers_stay_where_they_are_said_to_be)
+{
+    struct crew_options options = {.engine = "null:1ms", .pin = true};
+    struct placement_host host;
+    char text[1024], expected[64];
+
+    make_job(2, 4, "/dev/null");
+    placement_host("", &host);
+    ck_assert_int_eq(crew_new(f.job, f.opened, &options, clock_os(), UINT64_MAX,
+                              &f.crew, &f.bad_target, &f.diag),
+                     0);
+    await(CREW_READY);
+    crew_print_placement(f.crew, f.job, text, sizeof(text));
+    (void)snprintf(expected, sizeof(expected), "worker 0 on CPU %u",
+                   host.cpus[0].number);
+    ck_assert_ptr_eq(strstr(text, expected), text);
+    ck_assert_ptr_nonnull(strstr(text, f.job->targets[0].sd));
+    ck_assert_ptr_nonnull(strstr(text, f.job->targets[1].sd));
+    ck_assert_uint_eq(crew_facts(f.crew).workers, host.cpu_count > 1 ? 2 : 1);
+    done();
+}
+END_TEST
 
 START_TEST(a_phase_runs_through)
 {
@@ -522,6 +547,7 @@ int main(void)
     tcase_add_loop_test(cases, abort_ends_it_in_every_state, 0, 4);
     tcase_add_test(cases, stop_after_is_an_edge_to_come);
     tcase_add_test(cases, the_lease_stops_the_load);
+    tcase_add_test(cases, case_P02_workers_stay_where_they_are_said_to_be);
     tcase_add_test(cases, case_C07_stuck_requests_are_left_behind);
     tcase_add_test(cases, late_completions_end_the_quarantine);
     tcase_add_loop_test(cases, free_works_in_every_state, 0, 6);

@@ -93,7 +93,7 @@ static void prepare(uint32_t number)
 static void ready(void)
 {
     prepare(0);
-    phase_prepared(&phase, 2, 1 << 20);
+    phase_prepared(&phase, 2, 1 << 20, NULL);
     DID("Ready");
     IS("ready");
 }
@@ -233,7 +233,7 @@ START_TEST(idle_obeys_nothing_but_prepare)
                      -ESTALE);
     phase_abort(&phase, PHASE_STOPPED, "x");
     phase_release(&phase, &frames_campaign);
-    phase_prepared(&phase, 1, 1);
+    phase_prepared(&phase, 1, 1, NULL);
     phase_armed(&phase);
     phase_acknowledged(&phase);
     phase_refused(&phase, "sd1", "late");
@@ -403,7 +403,7 @@ START_TEST(an_abort_ends_each_state)
     prepare(0);
     phase_abort(&phase, PHASE_STOPPED, "by ann");
     DID("discard Holding");
-    phase_prepared(&phase, 1, 1); /* the world may have been about to */
+    phase_prepared(&phase, 1, 1, NULL); /* the world may have been about to */
     phase_refused(&phase, "", "gone");
     DID("");
     ck_assert_int_eq(phase.end.outcome, PHASE_STOPPED);
@@ -474,7 +474,7 @@ START_TEST(a_fill_ends_when_it_is_full)
     job->kind = JOB_FILL;
     job->measured_intervals = 0;
     ck_assert_int_eq(phase_prepare(&phase, job, at(), &diag), 0);
-    phase_prepared(&phase, 1, 1);
+    phase_prepared(&phase, 1, 1, NULL);
     ck_assert_int_eq(phase_start(&phase, at() + 1, &diag), 0);
     phase_armed(&phase);
     ck_assert_int_eq(phase_go(&phase, &diag), 0);
@@ -516,7 +516,7 @@ START_TEST(preparing_has_a_limit)
     (void)look();
     IS("idle");
     ck_assert_ptr_nonnull(strstr(last[PHASE_SAY_REFUSED].text, "hangs"));
-    phase_prepared(&phase, 1, 1);
+    phase_prepared(&phase, 1, 1, NULL);
     DID("");
     end();
 }
@@ -541,7 +541,7 @@ START_TEST(running_has_the_time_limit)
     job = frames_job(0, 5);
     job->time_limit_ns = 3 * NS_PER_S;
     ck_assert_int_eq(phase_prepare(&phase, job, at(), &diag), 0);
-    phase_prepared(&phase, 1, 1);
+    phase_prepared(&phase, 1, 1, NULL);
     ck_assert_int_eq(phase_start(&phase, at() + 1, &diag), 0);
     phase_armed(&phase);
     ck_assert_int_eq(phase_go(&phase, &diag), 0);
@@ -723,7 +723,7 @@ START_TEST(finish_lets_the_phase_run_out)
     ck_assert_int_eq(phase_prepare(&phase, frames_job(0, 5), at(), &diag), 0);
     (void)look();
     ck_assert_uint_eq(last[PHASE_DO_LEASE].at_ns, UINT64_MAX);
-    phase_prepared(&phase, 1, 1);
+    phase_prepared(&phase, 1, 1, NULL);
     ck_assert_int_eq(phase_start(&phase, at() + 25 * NS_PER_S, &diag), 0);
     phase_armed(&phase);
     ck_assert_int_eq(phase_go(&phase, &diag), 0);
@@ -747,7 +747,7 @@ START_TEST(finish_is_for_a_phase_that_runs)
 {
     begin(true);
     ck_assert_int_eq(phase_prepare(&phase, frames_job(0, 5), at(), &diag), 0);
-    phase_prepared(&phase, 1, 1);
+    phase_prepared(&phase, 1, 1, NULL);
     (void)look();
     pass(LEASE);
     DID("discard release Holding");

@@ -84,6 +84,11 @@ static void expect_order(enum order_kind kind, uint64_t number)
 
 /* ---- Agent to controller ------------------------------------------------- */
 
+static const struct phase_equipment equipment = {
+    .engine = "io_uring fixed_files",
+    .placement = "worker 0 on CPU 3: sd1",
+};
+
 START_TEST(agents_are_understood)
 {
     static const struct commands commands = {
@@ -116,8 +121,10 @@ START_TEST(agents_are_understood)
     ck_assert_int_eq(in.kind, WIRE_IN_HEARTBEAT);
     hear(codec_clock_reply(5, 1000, 1001));
     ck_assert_uint_eq(in.clock_reply.agent_sent_ns, 1001);
-    hear(codec_ready(&work, 8, 1 << 20));
+    hear(codec_ready(&work, 8, 1 << 20, &equipment));
     ck_assert_uint_eq(in.ready.workers, 8);
+    ck_assert_str_eq(in.ready.engine, "io_uring fixed_files");
+    ck_assert_str_eq(in.ready.placement, "worker 0 on CPU 3: sd1");
     expect_work(&in.ready.work);
     hear(codec_armed(&work, 77));
     expect_work(&in.armed.work);

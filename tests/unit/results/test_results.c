@@ -407,6 +407,10 @@ START_TEST(failures_are_told_by_drive_and_errno)
 
     setup(1, 2, 1, false);
     lab_begin(&lab, &campaign, 0, 0, 0, 2);
+    ck_assert_int_eq(results_host_ready(lab.results, &campaign, 0, 0,
+                                        "io_uring fixed_files",
+                                        "worker 0 on CPU 3: sd0 sd1"),
+                     0);
     send_failing(0);
     send_failing(0); /* what comes again counts once */
     send_failing(1);
@@ -426,6 +430,11 @@ START_TEST(failures_are_told_by_drive_and_errno)
     ck_assert_double_eq(number_at(show, "phases.0.failures.first.1.offset"),
                         8193);
     ck_assert_double_eq(number_at(show, "phases.0.failures.first.1.at_s"), 1.5);
+    ck_assert_str_eq(text_at(show, "phases.0.engines.0.host"), "h0");
+    ck_assert_str_eq(text_at(show, "phases.0.engines.0.engine"),
+                     "io_uring fixed_files");
+    ck_assert_str_eq(text_at(show, "phases.0.engines.0.placement"),
+                     "worker 0 on CPU 3: sd0 sd1");
     teardown();
 }
 END_TEST
