@@ -162,7 +162,7 @@ static void put_commands(struct object *object, const struct host *host)
 
         put_text(&item, "name", command->name);
         put_text(&item, "command", command->text);
-        put(&item, "limit_s", json_real((double)command->limit_ns / 1e9));
+        put(&item, "limit_s", json_fixed((double)command->limit_ns / 1e9, 3));
         append(object, list, &item);
     }
     put(object, "commands", list);

@@ -1,5 +1,6 @@
 #include "controller/language/report.h"
 
+#include "common/fault.h"
 #include "common/text.h"
 
 #include <assert.h>
@@ -105,6 +106,8 @@ static bool fill_message(struct language_message *message,
                          const struct language_place *place, const char *hint,
                          const char *format, va_list args)
 {
+    if (FAULT("report.add") < 0)
+        return false;
     if (vasprintf(&message->text, format, args) < 0) {
         message->text = NULL;
         return false;

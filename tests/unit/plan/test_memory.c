@@ -70,8 +70,10 @@ static int do_all(const char *file_text)
     return err;
 }
 
-/* -ENOMEM at every point, until the outcome is what it is with memory. */
-static void fail_everywhere(const char *file_text)
+/* -ENOMEM at every call of a point, until the outcome is what it is with
+ * memory; so often at least. */
+static void fail_everywhere(const char *file_text, const char *point,
+                            uint32_t least)
 {
 #ifdef FAULTS
     int outcome = do_all(file_text);
@@ -79,14 +81,14 @@ static void fail_everywhere(const char *file_text)
     int err = -ENOMEM;
 
     while (err == -ENOMEM) {
-        fault_arm("arena.alloc", -ENOMEM, pass++);
+        fault_arm(point, -ENOMEM, pass++);
         err = do_all(file_text);
         fault_disarm_all();
     }
     ck_assert_int_eq(err, outcome);
-    ck_assert_uint_gt(pass, 100);
+    ck_assert_uint_gt(pass, least);
 #else
-    (void)file_text;
+    (void)file_text, (void)point, (void)least;
 #endif
 }
 
@@ -100,7 +102,7 @@ START_TEST(test_good_file)
     wrong = strstr(good, ",xfersise=4k");
     memmove(wrong, wrong + 12, strlen(wrong + 12) + 1);
     ck_assert_int_eq(do_all(good), 0);
-    fail_everywhere(good);
+    fail_everywhere(good, "arena.alloc", 100);
 }
 END_TEST
 
@@ -108,7 +110,23 @@ END_TEST
 START_TEST(test_bad_file)
 {
     ck_assert_int_eq(do_all(text), -EINVAL);
-    fail_everywhere(text);
+    fail_everywhere(text, "arena.alloc", 100);
+}
+END_TEST
+
+/* Messages of every kind: places of their own, hints, names that repeat. */
+START_TEST(test_messages)
+{
+    static const char wrong[] =
+        "messagescan=no\nformatsds=yes\nbogus\nhd=h1\nhd=h1\n"
+        "sd=default,lun=/dev/d\nsd=s1,hitarea=2m,threads=0\n"
+        "sd=s2,lun=/dev/x,host=h7\nsd=s2,lun=/dev/y,host=h7 threads=4\n"
+        "wd=w,sd=(s1,q*),xfersise=4k,rdpct=${p},skew=$pct\n"
+        "rd=r,wd=v,iorate=(1,,x),elapsed=1d\nrd=r2,iorate=max,replay=f";
+
+    ck_assert_int_eq(do_all(wrong), -EINVAL);
+    fail_everywhere(wrong, "arena.alloc", 100);
+    fail_everywhere(wrong, "report.add", 10);
 }
 END_TEST
 
@@ -120,6 +138,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, test_good_file);
     tcase_add_test(tests, test_bad_file);
+    tcase_add_test(tests, test_messages);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
