@@ -453,7 +453,9 @@ static void check_concatenated(struct reading *reading)
                                 wd->name);
         if (wd->seek_percent < 100)
             language_report_add(reading->report, LANGUAGE_UNSUPPORTED,
-                                &d->general.concatenate_place, NULL,
+                                &d->general.concatenate_place,
+                                "without concatenatesds= each sd is walked by "
+                                "itself, all at a time",
                                 "concatenatesds=yes with sequential work "
                                 "(wd=%s)",
                                 wd->name);

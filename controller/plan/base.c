@@ -268,7 +268,9 @@ static int add_sd(struct expansion *expansion, struct base *base,
         if (base->targets[cell.target].open_flags != open->flags) {
             base->failed = true;
             language_report_add(expansion->report, LANGUAGE_UNSUPPORTED,
-                                &open->place, NULL,
+                                &open->place,
+                                "give one of its workloads an sd= of its own "
+                                "with the same lun=",
                                 "different openflags= for sd=%s in one run "
                                 "(rd=%s)",
                                 sd->name, base->rd->name);

@@ -82,28 +82,49 @@ double plan_workload_bytes(const struct plan_workload *workload)
     return bytes;
 }
 
-/* Bytes that a run writes; negative: as much as the drives take. */
+/* Where each block is written once: how much that is; 0: unknown, or not so. */
+static double once_through(const struct plan_run *run,
+                           const struct plan_cell *cell)
+{
+    if (run->kind != PLAN_RUN_FILL &&
+        !run->workloads[cell->workload].end_at_eof)
+        return 0;
+    return (double)(cell->high - cell->low) +
+           (double)(cell->wrap_high - cell->wrap_low);
+}
+
+/* Bytes that a cell writes; INFINITY: as much as the drive takes. */
+static double cell_writes(const struct plan_run *run,
+                          const struct plan_cell *cell)
+{
+    const struct plan_workload *workload = &run->workloads[cell->workload];
+    double writes = 1 - workload->read_percent / 100;
+    double once = once_through(run, cell);
+    double bytes = INFINITY;
+
+    if (writes <= 0 || cell->idle)
+        return 0;
+    if (run->kind != PLAN_RUN_FILL &&
+        (run->rate.kind == PLAN_RATE_FIXED || workload->rate > 0))
+        bytes = plan_cell_rate(run, cell, run->rate.value) *
+                plan_workload_bytes(workload) *
+                (double)(run->warmup_ns + run->elapsed_ns) / 1e9;
+    if (once > 0 && once < bytes)
+        bytes = once;
+    return bytes * writes;
+}
+
+/* Bytes that a run writes; INFINITY: as much as the drives take. */
 static double written_by(const struct plan_run *run)
 {
     double bytes = 0;
 
-    for (uint32_t i = 0; i < run->cell_count; i++) {
-        const struct plan_cell *cell = &run->cells[i];
-        const struct plan_workload *workload = &run->workloads[cell->workload];
-        double rate = plan_cell_rate(run, cell, run->rate.value);
-        double writes = 1 - workload->read_percent / 100;
-
-        if (run->kind == PLAN_RUN_FILL) {
-            bytes += (double)(cell->high - cell->low);
-            continue;
-        }
-        if (writes <= 0)
-            continue;
-        if (run->rate.kind != PLAN_RATE_FIXED && workload->rate == 0)
-            return -1;
-        bytes += rate * writes * plan_workload_bytes(workload) *
-                 (double)(run->warmup_ns + run->elapsed_ns) / 1e9;
-    }
+    for (uint32_t i = 0; i < run->cell_count; i++)
+        bytes += cell_writes(run, &run->cells[i]);
+    if (bytes > 0 && run->max_bytes_written > 0)
+        bytes = fmin(bytes, (double)run->max_bytes_written);
+    if (bytes > 0 && run->max_bytes > 0)
+        bytes = fmin(bytes, (double)run->max_bytes);
     return bytes;
 }
 
@@ -115,8 +136,8 @@ double plan_written_bytes(const struct plan *plan, uint32_t *ret_open_ended)
     for (uint32_t i = 0; i < plan->run_count; i++) {
         double written = written_by(&plan->runs[i]);
 
-        *ret_open_ended += written < 0;
-        bytes += written > 0 ? written : 0;
+        *ret_open_ended += isinf(written) != 0;
+        bytes += isinf(written) ? 0 : written;
     }
     return bytes < 0x1p62 ? bytes : 0x1p62;
 }

@@ -340,6 +340,44 @@ START_TEST(shared_sequential_work_has_disjoint_slices)
 }
 END_TEST
 
+static const struct {
+    const char *rd;
+    double mib;
+    uint32_t open_ended;
+} writes[] = {
+    {"wd=w,sd=s,rdpct=0,xfersize=64k\nrd=r,wd=w,iorate=16,elapsed=10", 10, 0},
+    {"wd=w,sd=s,rdpct=75,xfersize=64k\nrd=r,wd=w,iorate=16,elapsed=10", 2.5, 0},
+    {"wd=w,sd=s,rdpct=0\nrd=r,wd=w,iorate=max,elapsed=10", 0, 1},
+    {"wd=w,sd=s,rdpct=100\nrd=r,wd=w,iorate=max,elapsed=10", 0, 0},
+    /* Each block once, but for the first: less 64 KiB of 100 MiB. */
+    {"wd=w,sd=s,rdpct=0,seekpct=eof,xfersize=64k\n"
+     "rd=r,wd=w,iorate=max,elapsed=10",
+     99.9375, 0},
+    {"wd=w,sd=s,rdpct=0,seekpct=eof,xfersize=64k\n"
+     "rd=r,wd=w,iorate=16,elapsed=10",
+     10, 0},
+    {"wd=w,sd=s,rdpct=0\nrd=r,wd=w,iorate=max,elapsed=10,maxdata=30m", 30, 0},
+    {"wd=w,sd=s,rdpct=0\nrd=r,wd=w,iorate=max,elapsed=10,maxdatawritten=50%",
+     50, 0},
+};
+
+START_TEST(what_will_be_written_is_known_where_it_has_an_end)
+{
+    uint32_t open_ended;
+    char text[512] = "";
+    struct parm parm;
+    double bytes;
+
+    parm_append(text, sizeof(text), "sd=s,lun=/dev/x\n%s\n", writes[_i].rd);
+    place_one(&parm, text);
+    bytes = plan_written_bytes(parm.plan, &open_ended);
+    ck_assert_msg(fabs(bytes / (double)MIB - writes[_i].mib) < 0.01, "%f",
+                  bytes / (double)MIB);
+    ck_assert_uint_eq(open_ended, writes[_i].open_ended);
+    parm_done(&parm);
+}
+END_TEST
+
 /* The drives of one bucket share their sets; an sd with a ratio of its own has
  * a bucket of its own. */
 START_TEST(duplicates_are_shared_by_all_drives_together)
@@ -431,6 +469,9 @@ int main(void)
     tcase_add_test(cases, loop_for_a_time);
     tcase_add_test(cases, one_sd_is_one_drive);
     tcase_add_test(cases, shared_sequential_work_has_disjoint_slices);
+    tcase_add_loop_test(cases,
+                        what_will_be_written_is_known_where_it_has_an_end, 0,
+                        ARRAY_LENGTH(writes));
     tcase_add_test(cases, duplicates_are_shared_by_all_drives_together);
     tcase_add_test(cases, slices_of_a_range_that_wraps);
     suite_add_tcase(suite, cases);
