@@ -419,9 +419,23 @@ struct link *fleet_connected(struct fleet *fleet, void *connection,
     return link;
 }
 
+/* Who was not let in yet, and says what nobody should. */
+static void refuse(struct fleet *fleet, struct link *link, const char *reason)
+{
+    struct audit_actor actor;
+
+    if (link->state == LINK_GREETING) {
+        audit_actor_of(link, "", &actor);
+        audit_stranger(fleet, &actor, reason);
+    }
+    link_end(link, "%s", reason);
+}
+
 static void greet(struct fleet *fleet, struct link *link,
                   const struct wire_in *in)
 {
+    char reason[REASON_SIZE];
+
     switch (in->kind) {
     case WIRE_IN_AGENT_HELLO:
         agents_hello(fleet, link, &in->agent_hello);
@@ -433,7 +447,9 @@ static void greet(struct fleet *fleet, struct link *link,
         link_end(link, "the peer ends: %s", in->reject);
         break;
     default:
-        link_end(link, "%s before a hello", wire_in_name(in->kind));
+        (void)snprintf(reason, sizeof(reason), "%s before a hello",
+                       wire_in_name(in->kind));
+        refuse(fleet, link, reason);
         break;
     }
 }
@@ -466,7 +482,7 @@ void fleet_frame(struct fleet *fleet, struct link *link, const uint8_t *body,
         return;
     link_heard(link, fleet_now_ns(fleet));
     if (wire_decode(body, length, fleet->incoming, &in, &diag) != 0) {
-        link_end(link, "%s", diag.text);
+        refuse(fleet, link, diag.text);
     } else {
         handle(fleet, link, &in, read_ns);
         if (in.kind == WIRE_IN_SAMPLE)

@@ -1,7 +1,10 @@
 /*
  * A whole controller, apart from its sockets, against strangers, agents and
  * shells that say valid things in any order: wrong phase, wrong role, twice,
- * never, late.  Nothing crashes, and nothing is obeyed that should not be.
+ * never, late.  Nothing crashes, and nothing is obeyed that should not be: an
+ * order goes to nobody whose certificate does not make it that agent, a viewer
+ * starts and stops nothing, and what is on a drive is written over only after
+ * somebody gave the hash that asked for it.
  *
  * The input is a list of steps of three bytes: who, what, and an argument.
  */
@@ -37,7 +40,18 @@ struct peer {
     uint64_t epoch;
     uint64_t probe;
     uint64_t start_ns;
+    /* What its certificate says, and what it said itself. */
+    enum tls_role role;
+    const char *certified;
+    const char *name;
+    bool orders[32]; /* by id of a request: the last one was no question */
 };
+
+#define CONTENT "ext4 file system"
+
+/* The hash that a refusal asked for last; and whether it was ever given. */
+static char asked[64];
+static bool given;
 
 static struct clock_manual clock_;
 static struct fleet *fleet;
@@ -54,6 +68,43 @@ static void note_work(struct peer *peer, const Lockstep__Work *work)
     peer->epoch = work->epoch;
 }
 
+/* Who is let in is who the certificate says. */
+static void check_welcome(const struct peer *peer)
+{
+    if (peer->role == TLS_ROLE_NONE)
+        return;
+    if (peer->is_agent)
+        assert(peer->role == TLS_ROLE_AGENT &&
+               strcmp(peer->certified, peer->name) == 0);
+    else
+        assert(peer->role == TLS_ROLE_OPERATOR ||
+               peer->role == TLS_ROLE_VIEWER);
+}
+
+/* Only what somebody agreed to lose is written over. */
+static void check_consent(const Lockstep__Phase *phase)
+{
+    for (size_t i = 0; i < phase->n_targets; i++) {
+        const Lockstep__Target *target = phase->targets[i];
+
+        assert(target->consent[0] == '\0' || target->overwrite);
+        assert(target->consent[0] == '\0' ||
+               (given && strcmp(target->consent, CONTENT) == 0));
+    }
+}
+
+static void check_answer(struct peer *peer, const Lockstep__Answer *answer)
+{
+    static const char key[] = "\"hash\":\"";
+    const char *text = (const char *)answer->document.data;
+    const char *hash = memmem(text, answer->document.len, key, strlen(key));
+
+    if (answer->id < 32 && peer->orders[answer->id])
+        assert(peer->role != TLS_ROLE_VIEWER || answer->status != 0);
+    if (hash != NULL && answer->last)
+        (void)snprintf(asked, sizeof(asked), "%.16s", hash + strlen(key));
+}
+
 /* Orders go to agents that were welcomed; Go only after Armed. */
 static void check(struct peer *peer, const Lockstep__Frame *frame)
 {
@@ -67,6 +118,7 @@ static void check(struct peer *peer, const Lockstep__Frame *frame)
     switch (frame->body_case) {
     case LOCKSTEP__FRAME__BODY_WELCOME:
         assert(peer->is_agent || peer->is_shell);
+        check_welcome(peer);
         peer->welcome = true;
         break;
     case LOCKSTEP__FRAME__BODY_CLOCK_PROBE:
@@ -76,6 +128,7 @@ static void check(struct peer *peer, const Lockstep__Frame *frame)
         memcpy(peer->campaign.bytes, frame->inspect->campaign.data, 16);
         break;
     case LOCKSTEP__FRAME__BODY_PREPARE:
+        check_consent(frame->prepare->phase);
         note_work(peer, frame->prepare->work);
         peer->prepared++;
         break;
@@ -86,6 +139,9 @@ static void check(struct peer *peer, const Lockstep__Frame *frame)
         break;
     case LOCKSTEP__FRAME__BODY_GO:
         assert(peer->started > 0 && peer->armed > 0);
+        break;
+    case LOCKSTEP__FRAME__BODY_ANSWER:
+        check_answer(peer, frame->answer);
         break;
     default:
         break;
@@ -179,6 +235,8 @@ static void say_agent_hello(struct peer *peer, uint8_t argument)
     if (argument >> 5 != 0 && argument >> 5 <= 6)
         hello.held = &held;
     peer->is_agent = peer->is_agent || !peer->welcome;
+    if (!peer->welcome)
+        peer->name = hello.name;
     SAY(peer, AGENT_HELLO, agent_hello, &hello);
 }
 
@@ -201,6 +259,8 @@ static void say_inspected(struct peer *peer, uint8_t argument)
     facts.size_bytes = 1u << 30;
     facts.logical_block = 512;
     facts.device = (char *)(uintptr_t) "/dev/sdb";
+    if ((argument & 64u) != 0)
+        facts.content = (char *)(uintptr_t)CONTENT;
     inspected.campaign = uuid_bytes(&peer->campaign);
     inspected.targets = list;
     inspected.n_targets = argument & 3u;
@@ -298,13 +358,21 @@ static void say_submit(Lockstep__Request *request, struct peer *peer,
         "wd=wd1,sd=*\nrd=rd1,wd=wd1,iorate=curve,curve=(50,100),elapsed=2,"
         "interval=1\n",
         "sd=sd1,lun=",
+        "hd=a,system=a\n"
+        "sd=sd1,host=a,lun=/dev/sdb,openflags=o_direct,overwrite=yes\n"
+        "wd=wd1,sd=*,rdpct=0\nrd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n",
     };
     Lockstep__Submit submit = LOCKSTEP__SUBMIT__INIT;
     Lockstep__File file = LOCKSTEP__FILE__INIT;
     Lockstep__File *files[] = {&file};
 
     file.name = (char *)(uintptr_t) "f";
-    file.text = (char *)(uintptr_t)texts[(argument & 7u) % 3];
+    file.text = (char *)(uintptr_t)texts[argument & 3u];
+    /* The hash that was asked for, or one of nothing. */
+    if ((argument & 4u) != 0) {
+        submit.yes = asked[0] != '\0' ? asked : (char *)(uintptr_t) "0815";
+        given = given || asked[0] != '\0';
+    }
     submit.files = files;
     submit.n_files = 1;
     request->what_case = LOCKSTEP__REQUEST__WHAT_SUBMIT;
@@ -323,6 +391,7 @@ static void say_request(struct peer *peer, uint8_t what, uint8_t argument)
     Lockstep__Stop stop = LOCKSTEP__STOP__INIT;
 
     request.id = argument >> 3;
+    peer->orders[request.id] = what == 0 || what == 3;
     query.kind = (Lockstep__QueryKind)(argument & 7);
     query.campaign = watch.campaign = stop.campaign = names[argument & 3];
     if (what == 0) {
@@ -344,14 +413,23 @@ static void say_request(struct peer *peer, uint8_t what, uint8_t argument)
 
 /* ---- Steps ------------------------------------------------------------- */
 
-static void connect_peer(struct peer *peer)
+static void connect_peer(struct peer *peer, uint8_t argument)
 {
-    static const struct link_peer who = {
-        .address = "192.0.2.1:1", .name = "", .role = TLS_ROLE_NONE};
+    static const struct link_peer all[] = {
+        {.address = "192.0.2.1:1", .name = "", .role = TLS_ROLE_NONE},
+        {.address = "192.0.2.2:2", .name = "a", .role = TLS_ROLE_AGENT},
+        {.address = "192.0.2.3:3", .name = "b", .role = TLS_ROLE_AGENT},
+        {.address = "192.0.2.4:4", .name = "otto", .role = TLS_ROLE_OPERATOR},
+        {.address = "192.0.2.5:5", .name = "vera", .role = TLS_ROLE_VIEWER},
+        {.address = "192.0.2.6:6", .name = "c", .role = TLS_ROLE_CONTROLLER},
+    };
+    const struct link_peer *who = &all[argument % 8 < 6 ? argument % 8 : 0];
 
     memset(peer, 0, sizeof(*peer));
     peer->is_open = true;
-    peer->link = fleet_connected(fleet, peer, &who);
+    peer->role = who->role;
+    peer->certified = who->name;
+    peer->link = fleet_connected(fleet, peer, who);
     assert(peer->link != NULL);
 }
 
@@ -394,7 +472,7 @@ static void step(const uint8_t bytes[3])
         return;
     }
     if (!peer->is_open) {
-        connect_peer(peer);
+        connect_peer(peer, argument);
         return;
     }
     if (what == 0)
@@ -473,6 +551,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     remove_store(store);
     open_fleet(store);
     memset(peers, 0, sizeof(peers));
+    memset(asked, 0, sizeof(asked));
+    given = false;
     for (size_t i = 0; i + 3 <= size && i / 3 < STEPS_MAX; i += 3)
         step(data + i);
     finish();

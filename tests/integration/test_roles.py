@@ -3,7 +3,9 @@
 import json
 import os
 import pathlib
+import random
 import socket
+import struct
 import time
 import unittest
 
@@ -138,6 +140,80 @@ rd=rd1,wd=wd1,iorate=50,elapsed={seconds},interval=1
         refused = [e for e in self.audit() if e["action"] == "connect"]
         self.assertGreater(len(refused), 0)
         self.assertLess(len(refused), 200)
+
+
+def varint(number):
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def field(number, value):
+    """A field of a message: a number, or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def frame(body):
+    return struct.pack(">I", len(body)) + body
+
+
+SHELL_HELLO = frame(field(50, field(1, 1)))
+
+
+class Strangers(unittest.TestCase):
+    """A live controller and whoever can connect to it."""
+
+    def test_case_O01_no_bytes_bring_it_down(self):
+        with lab.Lab() as self.lab:
+            controller = self.lab.controller()
+            self.lab.agent("a1")
+            host, port = self.lab.at.split(":")
+            seed = int(os.environ.get("TEST_SEED", time.time()))
+            print(f"TEST_SEED={seed}")
+            random_ = random.Random(seed)
+            before = len(os.listdir(f"/proc/{controller.pid}/fd"))
+            for _ in range(400):
+                self.rude(random_, (host, int(port)))
+            self.assertIsNone(controller.popen.poll(), controller.text())
+            self.assertNotIn("Sanitizer", controller.text())
+            hosts = self.lab.json("hosts")["hosts"]
+            self.assertEqual([h["state"] for h in hosts], ["connected"])
+            self.assertEqual(self.lab.json("campaigns")["campaigns"], [])
+            lab.wait_until(lambda: len(os.listdir(
+                f"/proc/{controller.pid}/fd")) <= before + 1, 15,
+                "no connection is left behind")
+            log = self.lab.json("audit")["audit"]
+            self.assertTrue(all(e["outcome"] == "refused" for e in log))
+            self.assertGreater(len(log), 10)
+
+    def rude(self, random_, at):
+        noise = random_.randbytes(random_.randrange(1, 300))
+        kind = random_.choice((1, 2, 3, 10, 11, 13, 17, 18, 31, 32, 39, 51))
+        sent = random_.choice((
+            noise,
+            frame(noise),
+            struct.pack(">I", random_.choice(
+                (0, 1 << 20, (1 << 20) + 1, 1 << 31, 0xffffffff))) + noise,
+            SHELL_HELLO + frame(field(kind, noise)),
+            SHELL_HELLO + SHELL_HELLO,
+            frame(field(10, field(1, 1) + field(4, b"a1") + noise)),
+            frame(field(kind, b"")),
+            SHELL_HELLO[:random_.randrange(1, len(SHELL_HELLO))],
+            SHELL_HELLO + frame(field(51, field(1, 1) + field(
+                random_.randrange(2, 6), noise))),
+        ))
+        with socket.create_connection(at) as peer:
+            peer.settimeout(0.01)
+            try:
+                peer.sendall(sent)
+                peer.recv(65536)
+            except OSError:
+                pass  # shut out, or waited for more
 
 
 if __name__ == "__main__":
