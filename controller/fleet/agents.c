@@ -320,13 +320,18 @@ static void on_inspected(struct fleet *fleet, struct link *link,
         submit_inspected(campaign, host, inspected);
 }
 
-static void on_inventory(struct link *link,
+static void on_inventory(struct fleet *fleet, struct link *link,
                          const struct wire_inventory *inventory)
 {
     struct agent_session *session = link->owner;
 
-    if (registry_inventory(session->host, inventory) != 0)
+    shared_forget(&fleet->shared);
+    if (registry_inventory(session->host, inventory) != 0) {
         link_end(link, "the controller is out of memory");
+        return;
+    }
+    for (struct campaign *at = fleet->campaigns; at != NULL; at = at->next)
+        campaign_stop_used(at);
 }
 
 void agents_frame(struct fleet *fleet, struct link *link, struct wire_in *in,
@@ -340,7 +345,7 @@ void agents_frame(struct fleet *fleet, struct link *link, struct wire_in *in,
         link_end(link, "the agent ends: %s", in->reject);
         break;
     case WIRE_IN_INVENTORY:
-        on_inventory(link, &in->inventory);
+        on_inventory(fleet, link, &in->inventory);
         break;
     case WIRE_IN_CLOCK_REPLY:
         on_clock_reply(fleet, link, &in->clock_reply, read_ns);

@@ -181,14 +181,8 @@ static int say_prepare(struct campaign *campaign, uint32_t phase, uint32_t host)
 /* What we cannot order, the agent has not got: as if it had refused. */
 static void prepare(struct campaign *campaign, uint32_t phase, uint32_t host)
 {
-    char use[REASON_SIZE];
-    const char *used = campaign_used_elsewhere(campaign, phase, host, use);
-
-    if (used != NULL) {
-        conductor_refused(campaign->conductor, fleet_now_ns(campaign->fleet),
-                          host, phase, used, use);
+    if (campaign_refuse_used(campaign, phase, host))
         return;
-    }
 
     int err = say_prepare(campaign, phase, host);
     const char *reason = err == -EMSGSIZE

@@ -187,12 +187,14 @@ const struct conduct_options *campaign_options(const struct campaign *campaign,
 double campaign_response_ns(const struct campaign *campaign, uint32_t phase,
                             const struct results_total *total);
 
-/* campaign_asks.c: the sd of a target that the phase writes on this host and
- * that is in use on another one, with who uses it in `reason` (REASON_SIZE);
- * NULL: there is none. */
-const char *campaign_used_elsewhere(const struct campaign *campaign,
-                                    uint32_t phase, uint32_t host,
-                                    char *reason);
+/* campaign_asks.c: a drive that the phase writes on this host is in use on
+ * another one: it is as if the agent had refused.  False: there is none. */
+bool campaign_refuse_used(struct campaign *campaign, uint32_t phase,
+                          uint32_t host);
+
+/* campaign_asks.c: the same for the phase at hand, whichever host; what has
+ * come into use meanwhile stops the campaign. */
+void campaign_stop_used(struct campaign *campaign);
 
 /* campaign_user.c: its hosts are its own, in the listings; or no longer. */
 void campaign_note_user(struct campaign *campaign);

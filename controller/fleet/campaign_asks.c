@@ -9,6 +9,7 @@
 #include "controller/fleet/state.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static bool is_point(const struct plan_run *run)
 {
@@ -130,20 +131,52 @@ double campaign_response_ns(const struct campaign *campaign, uint32_t phase,
     return (double)histogram_quantile_raw(total->response, run->find_quantile);
 }
 
-const char *campaign_used_elsewhere(const struct campaign *campaign,
-                                    uint32_t phase, uint32_t host, char *reason)
+/* A written target of the host (any: UINT32_MAX) that another host uses. */
+static const struct plan_target *used_elsewhere(struct campaign *campaign,
+                                                const struct plan_run *run,
+                                                uint32_t host, char *reason)
 {
+    struct fleet *fleet = campaign->fleet;
     const struct plan *plan = campaign->plan;
-    const struct plan_run *run = &plan->runs[phase];
 
     for (uint32_t i = 0; i < run->target_count; i++) {
         const struct plan_target *target =
             &plan->targets[run->targets[i].target];
 
-        if (target->host == host && run->targets[i].write &&
-            shared_use(campaign->fleet->registry, campaign->hosts[host].host,
-                       &target->facts, reason))
-            return target->sd;
+        if ((host == UINT32_MAX || target->host == host) &&
+            run->targets[i].write &&
+            shared_in_use(&fleet->shared, fleet->registry,
+                          campaign->hosts[target->host].host->name,
+                          &target->facts, reason))
+            return target;
     }
     return NULL;
+}
+
+bool campaign_refuse_used(struct campaign *campaign, uint32_t phase,
+                          uint32_t host)
+{
+    char reason[REASON_SIZE];
+    const struct plan_target *used =
+        used_elsewhere(campaign, &campaign->plan->runs[phase], host, reason);
+
+    if (used != NULL)
+        conductor_refused(campaign->conductor, fleet_now_ns(campaign->fleet),
+                          host, phase, used->sd, reason);
+    return used != NULL;
+}
+
+void campaign_stop_used(struct campaign *campaign)
+{
+    const struct plan_run *run;
+    char reason[REASON_SIZE];
+    char who[REASON_SIZE + 32];
+
+    if (campaign->state != CAMPAIGN_RUNNING || campaign->conductor == NULL)
+        return;
+    run = &campaign->plan->runs[conductor_phase(campaign->conductor)->number];
+    if (used_elsewhere(campaign, run, UINT32_MAX, reason) == NULL)
+        return;
+    (void)snprintf(who, sizeof(who), "the interlock: %s", reason);
+    campaign_stop(campaign, who);
 }

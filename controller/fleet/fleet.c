@@ -308,6 +308,7 @@ struct fleet *fleet_close(struct fleet *fleet)
     }
     errand_forget_all(fleet);
     queue_free(fleet->queue);
+    shared_forget(&fleet->shared);
     registry_free(fleet->registry);
     arena_free(fleet->incoming);
     arena_free(fleet->outgoing);

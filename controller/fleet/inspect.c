@@ -83,6 +83,7 @@ static bool all_inspected(const struct campaign *campaign)
 /* One drive seen from several hosts is in use on all if it is on one. */
 static void check_uses(struct campaign *campaign)
 {
+    struct fleet *fleet = campaign->fleet;
     const struct plan *plan = campaign->plan;
     char reason[REASON_SIZE];
 
@@ -91,7 +92,8 @@ static void check_uses(struct campaign *campaign)
         const struct host *host = campaign->hosts[target->host].host;
 
         if (target->written &&
-            shared_use(campaign->fleet->registry, host, &target->facts, reason))
+            shared_in_use(&fleet->shared, fleet->registry, host->name,
+                          &target->facts, reason))
             language_report_add(&campaign->report, LANGUAGE_ERROR,
                                 &target->place, NULL,
                                 "sd=%s on host %s: %s: %s", target->sd,

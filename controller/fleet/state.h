@@ -19,6 +19,7 @@
 #include "controller/fleet/link.h"
 #include "controller/fleet/probes.h"
 #include "controller/fleet/registry.h"
+#include "controller/fleet/shared.h"
 #include "controller/fleet/shell_session.h"
 
 struct queue;
@@ -48,6 +49,7 @@ struct fleet {
     struct queue *queue;
     struct probes probes;
     struct audit_strangers strangers;
+    struct shared shared; /* who uses what, of the inventories */
     struct link *links;
     uint32_t link_count;
     uint32_t ended_count; /* links that have ended and are still there */

@@ -4,6 +4,10 @@
  */
 #include "actor.h"
 
+#include "controller/fleet/registry.h"
+#include "controller/fleet/shared.h"
+#include "controller/plan/plan.h"
+
 #define FILE_OF(sd_lines)                                                      \
     "hd=default\nhd=a,system=a\nhd=b,system=b\n" sd_lines                      \
     "wd=wd1,sd=*,rdpct=0,xfersize=4k\n"                                        \
@@ -163,7 +167,7 @@ START_TEST(a_drive_in_use_on_another_host_is_refused)
 }
 END_TEST
 
-/* Mounted between two phases: the second one is not prepared. */
+/* Mounted while the first phase writes: it is stopped at once. */
 START_TEST(a_drive_taken_into_use_elsewhere_ends_the_campaign)
 {
     uint32_t status = 99;
@@ -180,10 +184,108 @@ START_TEST(a_drive_taken_into_use_elsewhere_ends_the_campaign)
     actors[1].used_by = "mounted on /data";
     actor_tell_drive(&actors[1]);
     json = shell_wait(LOCKSTEP__FRAME__BODY_EVENT, "event", "end", NULL);
+    ck_assert_str_eq(text_at(json, "verdict"), "interrupted");
+    ck_assert_ptr_nonnull(strstr(text_at(json, "error"),
+                                 "stopped by the interlock: the same drive"));
+    ck_assert_ptr_nonnull(strstr(text_at(json, "error"), "mounted on /data"));
+    ck_assert_uint_eq(actors[0].prepares, 1);
+    ck_assert_uint_gt(actors[0].aborts, 0);
+    json_decref(json);
+}
+END_TEST
+
+/* While it is only read, nothing of it can be lost. */
+START_TEST(a_phase_that_reads_goes_on_beside_a_mount)
+{
+    static const char text[] =
+        "hd=a\nsd=sd1,host=a,lun=/dev/sdb,openflags=o_direct\n"
+        "wd=wd1,sd=*,rdpct=100,xfersize=4k\n"
+        "wd=wd2,sd=*,rdpct=0,xfersize=4k\n"
+        "rd=rd1,wd=wd1,iorate=max,elapsed=5,interval=1\n"
+        "rd=rd2,wd=wd2,iorate=max,elapsed=2,interval=1\n";
+    uint32_t status = 99;
+    json_t *json;
+
+    actors[0].wwn = actors[1].wwn = "eui.0025385";
+    enter();
+    json_decref(answer_to(1, text, "", &status));
+    ck_assert_uint_eq(status, 0);
+    shell_watch(2, "1");
+    stage_play(2 * NS_PER_S);
+    actors[1].used_by = "mounted on /data";
+    actor_tell_drive(&actors[1]);
+    stage_play(NS_PER_S);
+    ck_assert_int_eq(actors[0].state, ACTOR_RUNNING);
+    /* The one that writes is not prepared. */
+    json = shell_wait(LOCKSTEP__FRAME__BODY_EVENT, "event", "end", NULL);
     ck_assert_str_eq(text_at(json, "verdict"), "failed");
     ck_assert_ptr_nonnull(strstr(text_at(json, "error"), "mounted on /data"));
     ck_assert_uint_eq(actors[0].prepares, 1);
     json_decref(json);
+}
+END_TEST
+
+/* Thousands of drives, all in use but ours: found by identity, and quickly. */
+START_TEST(every_drive_in_use_is_found)
+{
+    static struct wire_drive drives[WIRE_DRIVES_MAX];
+    static char wwns[WIRE_DRIVES_MAX][32];
+    static const char *use = "mounted on /x";
+    struct registry *registry = registry_new();
+    struct wire_inventory inventory = {.drives = drives};
+    struct shared shared = {0};
+    char reason[REASON_SIZE];
+
+    for (uint32_t i = 0; i < 64; i++) {
+        char name[16];
+        struct link link = {0};
+        struct wire_agent_hello hello = {
+            .name = name, .version = "0", .lease_ms = 2000};
+        struct host *host;
+
+        (void)snprintf(name, sizeof(name), "h%02u", i);
+        host = registry_hello(registry, &hello, &link, 0);
+        ck_assert_ptr_nonnull(host);
+        for (uint32_t k = 0; k < WIRE_DRIVES_MAX; k++) {
+            (void)snprintf(wwns[k], sizeof(wwns[k]), "eui.%06u",
+                           i * WIRE_DRIVES_MAX + k);
+            drives[k] = (struct wire_drive){.name = "sdx",
+                                            .path = "/dev/sdx",
+                                            .by_id = "",
+                                            .model = "",
+                                            .serial = "",
+                                            .firmware = "",
+                                            .wwn = wwns[k],
+                                            .formats = "",
+                                            .pci_address = "",
+                                            .slot = "",
+                                            .link_speed = "",
+                                            .write_cache = "",
+                                            .scheduler = "",
+                                            .used_by = &use,
+                                            .use_count = k % 2};
+        }
+        inventory.drive_count = WIRE_DRIVES_MAX;
+        inventory.host = (struct wire_host_facts){.hostname = "",
+                                                  .kernel = "",
+                                                  .cpu_model = "",
+                                                  .engine = "",
+                                                  .os = ""};
+        ck_assert_int_eq(registry_inventory(host, &inventory), 0);
+    }
+    for (uint32_t n = 0; n < 64 * WIRE_DRIVES_MAX; n++) {
+        char wwn[32], own[16];
+        const struct plan_facts facts = {
+            .is_block = true, .wwn = wwn, .serial = "", .model = ""};
+
+        (void)snprintf(wwn, sizeof(wwn), "eui.%06u", n);
+        (void)snprintf(own, sizeof(own), "h%02u", n / WIRE_DRIVES_MAX);
+        ck_assert(shared_in_use(&shared, registry, "other", &facts, reason) ==
+                  (n % 2 == 1));
+        ck_assert(!shared_in_use(&shared, registry, own, &facts, reason));
+    }
+    shared_forget(&shared);
+    registry = registry_free(registry);
 }
 END_TEST
 
@@ -200,6 +302,8 @@ int main(void)
     tcase_add_test(tcase, without_overwrite_nobody_is_asked);
     tcase_add_test(tcase, a_drive_in_use_on_another_host_is_refused);
     tcase_add_test(tcase, a_drive_taken_into_use_elsewhere_ends_the_campaign);
+    tcase_add_test(tcase, a_phase_that_reads_goes_on_beside_a_mount);
+    tcase_add_test(tcase, every_drive_in_use_is_found);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
