@@ -467,6 +467,7 @@ static int open_fleet(struct loop *loop, struct diag *diag)
     struct fleet_options options = {
         .store = settings->store,
         .start_tolerance_ns = settings->start_tolerance_ns,
+        .retention_ns = settings->is_private ? 0 : settings->retention_ns,
         .is_private = settings->is_private,
         .clock = clock_os(),
         .world = &world,

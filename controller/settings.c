@@ -50,6 +50,13 @@ static const struct config_key keys[] = {
      .argument = "FILE",
      .help = "certificates that are not accepted any more, as 'lockstep keys "
              "revoke' lists them; by default revoked.pem beside the keys"},
+    {.name = "retention",
+     .fallback = "90d",
+     .offset = offsetof(struct settings, retention_ns),
+     .parse = config_parse_time,
+     .argument = "TIME",
+     .help =
+         "when latency histograms of single drives' intervals go; 0: never"},
     {.name = "shell_fd",
      .offset = offsetof(struct settings, shell_fd),
      .parse = config_parse_fd,

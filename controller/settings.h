@@ -23,6 +23,7 @@ struct settings {
     struct config_list command_texts;
     struct commands commands; /* made of the texts */
     uint64_t start_tolerance_ns;
+    uint64_t retention_ns; /* 0: everything is kept */
     bool is_private; /* the controller of `lockstep run` */
     int agent_fd;    /* inherited connections; -1: none */
     int shell_fd;

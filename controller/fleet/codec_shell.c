@@ -111,6 +111,11 @@ void wire_decode_request(struct check *c, const Lockstep__Request *from,
         to->kind = WIRE_REQUEST_STOP;
         to->campaign = from->stop->campaign;
         break;
+    case LOCKSTEP__REQUEST__WHAT_PIN:
+        to->kind = WIRE_REQUEST_PIN;
+        to->campaign = from->pin->campaign;
+        to->pinned = from->pin->pinned;
+        break;
     default:
         to->kind = WIRE_REQUEST_UNKNOWN;
         break;

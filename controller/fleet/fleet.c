@@ -204,6 +204,7 @@ static int open_rest(struct fleet *fleet, const struct fleet_options *options,
         .wake = options->wake == NULL ? NULL : on_wake,
         .data = fleet,
         .threadless = options->threadless,
+        .retention_ns = options->retention_ns,
     };
 
     fleet->incoming = arena_new(WIRE_ARENA_BYTES);

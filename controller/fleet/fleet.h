@@ -51,6 +51,7 @@ struct fleet_runner {
 struct fleet_options {
     const char *store; /* path of the database */
     uint64_t start_tolerance_ns;
+    uint64_t retention_ns; /* see results_options */
     /* `lockstep run`: the shell's end is the end of all. */
     bool is_private;
     const char *folder;        /* of a private fleet: where relative lun= begin;

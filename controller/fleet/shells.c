@@ -200,6 +200,9 @@ static int ask(struct fleet *fleet, const struct wire_request *request,
     if (request->kind == WIRE_REQUEST_EXPORT)
         return results_export(fleet->results, request->campaign, request->phase,
                               request->interval, on_answered, question);
+    if (request->kind == WIRE_REQUEST_PIN)
+        return results_pin(fleet->results, request->campaign, request->pinned,
+                           on_answered, question);
     if (request->kind == WIRE_REQUEST_LIVE)
         return results_live(fleet->results, request->campaign, request->cells,
                             on_answered, question);
@@ -270,21 +273,38 @@ static void on_stop(struct fleet *fleet, struct shell_session *shell,
                             campaign_state_name(campaign->state)));
 }
 
-/* What changes something is for operators. */
-static bool may_order(const struct shell_session *shell,
-                      const struct wire_request *request)
+/* Written down as asked for; the answer says what came of it. */
+static void on_pin(struct fleet *fleet, struct shell_session *shell,
+                   const struct wire_request *request)
 {
-    bool looks = request->kind != WIRE_REQUEST_STOP &&
-                 (request->kind != WIRE_REQUEST_SUBMIT ||
-                  request->submit.plan != WIRE_PLAN_NONE);
+    struct audit_actor actor;
 
-    return looks || shell->link->role != TLS_ROLE_VIEWER;
+    audit_actor_of(shell->link, shell->user, &actor);
+    audit_request(fleet, &actor, request->pinned ? "pin" : "unpin",
+                  request->campaign, 0, false, "");
+    ask_results(fleet, shell, request);
+}
+
+/* The word for what changes something, which is for operators; NULL: it only
+ * looks. */
+static const char *order_of(const struct wire_request *request)
+{
+    switch (request->kind) {
+    case WIRE_REQUEST_STOP:
+        return "stop";
+    case WIRE_REQUEST_PIN:
+        return request->pinned ? "pin" : "unpin";
+    case WIRE_REQUEST_SUBMIT:
+        return request->submit.plan == WIRE_PLAN_NONE ? "submit" : NULL;
+    default:
+        return NULL;
+    }
 }
 
 static void refuse_order(struct fleet *fleet, struct shell_session *shell,
-                         const struct wire_request *request)
+                         const struct wire_request *request, const char *order)
 {
-    bool stop = request->kind == WIRE_REQUEST_STOP;
+    bool submit = request->kind == WIRE_REQUEST_SUBMIT;
     struct audit_actor actor;
     char reason[REASON_SIZE];
 
@@ -293,10 +313,10 @@ static void refuse_order(struct fleet *fleet, struct shell_session *shell,
                    "'%s' may watch and read, not %s campaigns: the certificate "
                    "is a viewer's, an operator's is needed ('lockstep keys "
                    "operator NAME')",
-                   actor.name, stop ? "stop" : "submit");
+                   actor.name, order);
     log_notice(NULL, "%s from %s: %s", actor.name, actor.address, reason);
-    audit_request(fleet, &actor, stop ? "stop" : "submit",
-                  stop ? request->campaign : request->submit.name, 0, true,
+    audit_request(fleet, &actor, order,
+                  submit ? request->submit.name : request->campaign, 0, true,
                   reason);
     answer_error(shell, request->id, STATUS_FAILED, reason);
 }
@@ -304,8 +324,10 @@ static void refuse_order(struct fleet *fleet, struct shell_session *shell,
 static void on_request(struct fleet *fleet, struct shell_session *shell,
                        const struct wire_request *request)
 {
-    if (!may_order(shell, request)) {
-        refuse_order(fleet, shell, request);
+    const char *order = order_of(request);
+
+    if (order != NULL && shell->link->role == TLS_ROLE_VIEWER) {
+        refuse_order(fleet, shell, request, order);
         return;
     }
     switch (request->kind) {
@@ -327,6 +349,9 @@ static void on_request(struct fleet *fleet, struct shell_session *shell,
     case WIRE_REQUEST_LIVE:
     case WIRE_REQUEST_AUDIT:
         ask_results(fleet, shell, request);
+        break;
+    case WIRE_REQUEST_PIN:
+        on_pin(fleet, shell, request);
         break;
     case WIRE_REQUEST_WATCH:
         on_watch(fleet, shell, request);

@@ -310,6 +310,7 @@ enum wire_request_kind {
     WIRE_REQUEST_AUDIT,
     WIRE_REQUEST_WATCH,
     WIRE_REQUEST_STOP,
+    WIRE_REQUEST_PIN,
 };
 
 struct wire_request {
@@ -318,6 +319,7 @@ struct wire_request {
     const char *campaign; /* which one; "" is the newest */
     uint32_t phase;       /* of EXPORT */
     uint64_t interval;
+    bool pinned; /* of PIN */
     bool cells; /* of LIVE: each workload and operation by itself */
     struct wire_submit submit;
 };

@@ -10,7 +10,14 @@ static void put_blob(struct bytes *into, const uint8_t *blob, size_t length)
     bytes_put(into, blob, length);
 }
 
-static void put_cell(struct bytes *into, const struct sample_cell *cell)
+void chunk_begin(struct bytes *into)
+{
+    const uint8_t version = CHUNK_VERSION;
+
+    bytes_put(into, &version, 1);
+}
+
+void chunk_put(struct bytes *into, const struct sample_cell *cell)
 {
     bytes_put_number(into,
                      (uint64_t)cell->cell * SAMPLE_OPS + (uint64_t)cell->op);
@@ -31,12 +38,10 @@ static void put_cell(struct bytes *into, const struct sample_cell *cell)
 void chunk_encode(struct bytes *into, struct sample *const *parts,
                   uint32_t part_count)
 {
-    const uint8_t version = CHUNK_VERSION;
-
-    bytes_put(into, &version, 1);
+    chunk_begin(into);
     for (uint32_t p = 0; p < part_count; p++)
         for (uint32_t i = 0; i < parts[p]->cell_count; i++)
-            put_cell(into, &parts[p]->cells[i]);
+            chunk_put(into, &parts[p]->cells[i]);
 }
 
 int chunk_open(struct chunk_reader *reader, const uint8_t *data, size_t length)

@@ -19,7 +19,11 @@
 #include "controller/results/bytes.h"
 #include "controller/results/sample.h"
 
-/* Appends the cells of all parts of a sample, in order of the parts. */
+/* A chunk is begun, then has its cells put into it. */
+void chunk_begin(struct bytes *into);
+void chunk_put(struct bytes *into, const struct sample_cell *cell);
+
+/* Both, for all parts of a sample, in their order. */
 void chunk_encode(struct bytes *into, struct sample *const *parts,
                   uint32_t part_count);
 

@@ -11,6 +11,7 @@
  *     results_end.c       totals, verdicts, the end
  *     results_query.c     questions
  *     results_audit.c     the audit log
+ *     results_keep.c      how long what is kept
  *     results_event.c     what watchers are told
  *     task.c              tasks
  */
@@ -21,6 +22,7 @@
 #include "controller/results/merge.h"
 #include "controller/results/record.h"
 #include "controller/results/results.h"
+#include "controller/results/retention.h"
 #include "controller/results/store.h"
 #include "controller/results/totals.h"
 
@@ -93,6 +95,9 @@ struct results {
     uint64_t next_layout;
     struct live_campaign *campaigns;
     struct unfinished *unfinished; /* NULL once abandoned */
+    struct retention retention;
+    uint64_t retention_ns;
+    uint64_t retention_due_ns; /* monotonic; UINT64_MAX: at work, or never */
     struct histogram *scratch;
 };
 
@@ -217,5 +222,12 @@ void tell_phase_end(struct live_phase *phase, enum verdict verdict,
                     const char *error);
 void tell_end(struct live_campaign *campaign, enum verdict verdict,
               const char *error);
+
+/* ---- results_keep.c --------------------------------------------------------
+ */
+
+/* Thins old campaigns, a step at a time; results->retention_due_ns says when it
+ * wants to be called again. */
+void keep_poll(struct results *results);
 
 #endif

@@ -127,7 +127,7 @@ static const char list_campaigns[] =
     "started_ns, ended_ns,"
     " (SELECT count(*) FROM phase WHERE campaign = c.id),"
     " (SELECT count(*) FROM phase WHERE campaign = c.id AND state = ?1), "
-    "version,"
+    "version, pinned,"
     " (SELECT json_group_array(DISTINCT model) FROM target"
     "  WHERE campaign = c.id AND model <> '') FROM campaign AS c";
 
@@ -168,6 +168,7 @@ static void put_campaign(struct object *o, struct statement *s)
     object_put_count(o, "phases", statement_get_uint(s));
     object_put_count(o, "phases_done", statement_get_uint(s));
     object_put_text(o, "version", statement_get_text(s));
+    object_put_bool(o, "pinned", statement_get_int(s) != 0);
 }
 
 int query_campaigns(struct store_access *access, struct bytes *into,
@@ -411,7 +412,7 @@ static const char one_campaign[] =
     "started_ns, ended_ns,"
     " (SELECT count(*) FROM phase WHERE campaign = c.id),"
     " (SELECT count(*) FROM phase WHERE campaign = c.id AND state = ?1), "
-    "version FROM campaign AS c WHERE id = ?2";
+    "version, pinned FROM campaign AS c WHERE id = ?2";
 
 int query_put_head(struct store_access *access, uint64_t campaign,
                    struct object *o, struct diag *diag)

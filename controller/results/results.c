@@ -98,6 +98,8 @@ int results_open(const struct results_options *options,
     results->data = options->data;
     results->wake = options->wake == NULL ? no_wake : options->wake;
     results->threadless = options->threadless;
+    results->retention_ns = options->retention_ns;
+    results->retention_due_ns = options->retention_ns > 0 ? 0 : UINT64_MAX;
     results->version = strdup(options->version == NULL ? "" : options->version);
     results->scratch = malloc(sizeof(*results->scratch));
     if (results->version == NULL || results->scratch == NULL) {
@@ -163,7 +165,9 @@ uint64_t results_poll(struct results *results)
 
     store_poll(results->store);
     due_ns = poll_phases(results);
+    keep_poll(results);
     if (results->threadless)
         store_poll(results->store);
-    return due_ns;
+    return results->retention_due_ns < due_ns ? results->retention_due_ns
+                                              : due_ns;
 }

@@ -121,6 +121,7 @@ struct results_options {
     const struct results_handler *handler; /* outlives results */
     void (*wake)(void *data);              /* NULL when `threadless` */
     void *data;                            /* for wake and handler */
+    uint64_t retention_ns; /* retention.h; 0: everything is kept */
     bool threadless; /* results_poll() itself does the disk's work: simulator */
 };
 
@@ -438,6 +439,13 @@ int results_export(struct results *results, const char *campaign,
                    void (*answered)(void *data,
                                     const struct results_answer *answer),
                    void *data) MUST_CHECK;
+
+/* Writes whether retention passes the campaign by; the answer says it:
+ * {"campaign": 7, "pinned": true}. */
+int results_pin(struct results *results, const char *campaign, bool pinned,
+                void (*answered)(void *data,
+                                 const struct results_answer *answer),
+                void *data) MUST_CHECK;
 
 /* The same for RESULTS_QUERY_LIVE; `cells`: with each drive's workloads and
  * operations by themselves. */

@@ -15,6 +15,8 @@ struct query_task {
     enum results_query query;
     struct query_export piece;
     bool cells;
+    bool pinned;
+    int refused; /* of a pin: why nothing was written */
     char asked[ASKED_MAX];
     int64_t wall_ns;
     struct query_found found;
@@ -42,8 +44,7 @@ static int run_on_campaign(struct query_task *task, struct store_access *access)
     if (task->query == RESULTS_QUERY_RUNS)
         return query_runs(access, &task->found, &task->text, diag);
     if (task->query == RESULTS_QUERY_LIVE)
-        return query_live(access, &task->found, task->cells, &task->text,
-                          diag);
+        return query_live(access, &task->found, task->cells, &task->text, diag);
     return query_show(access, &task->found, &task->text, diag);
 }
 
@@ -75,13 +76,38 @@ static char *error_text(const struct diag *diag)
     return object_text(&o);
 }
 
+static int write_pin(struct query_task *task, struct store_access *access)
+{
+    struct object o = object_new();
+    struct statement s;
+
+    object_put_count(&o, "campaign", task->found.number);
+    object_put_bool(&o, "pinned", task->pinned);
+    object_write(&o, false, &task->text);
+    statement_begin(&s, access,
+                    "UPDATE campaign SET pinned = ?2 WHERE id = ?1");
+    statement_uint(&s, task->found.number);
+    statement_int(&s, task->pinned);
+    return statement_run(&s, &task->task.job.diag);
+}
+
+/* A campaign that is not there must not fail what is written beside it. */
+static int run_pin(struct store_job *job, struct store_access *access)
+{
+    struct query_task *task = (struct query_task *)job;
+
+    task->refused = query_find(access, task->asked, &task->found, &job->diag);
+    return task->refused < 0 ? 0 : write_pin(task, access);
+}
+
 static void done_query(struct store_job *job)
 {
     struct query_task *task = (struct query_task *)job;
-    bool failed = job->result < 0 && !task->task.results->closing;
+    int err = job->result < 0 ? job->result : task->refused;
+    bool failed = err < 0 && !task->task.results->closing;
     char *error = failed ? error_text(&job->diag) : NULL;
     struct results_answer answer = {
-        .err = task->task.results->closing ? -ECANCELED : job->result,
+        .err = task->task.results->closing ? -ECANCELED : err,
         .campaign = task->found.id,
         .number = task->found.number,
         .state = task->found.state,
@@ -107,6 +133,8 @@ struct question {
     const char *campaign;
     struct query_export piece;
     bool cells;
+    bool pins;
+    bool pinned;
     void (*answered)(void *data, const struct results_answer *answer);
     void *data;
 };
@@ -114,7 +142,8 @@ struct question {
 static int ask(struct results *results, const struct question *question)
 {
     struct query_task *task =
-        task_new(sizeof(*task), results, NULL, NULL, run_query, done_query);
+        task_new(sizeof(*task), results, NULL, NULL,
+                 question->pins ? run_pin : run_query, done_query);
     const char *campaign = question->campaign;
     int err;
 
@@ -123,11 +152,13 @@ static int ask(struct results *results, const struct question *question)
     task->query = question->query;
     task->piece = question->piece;
     task->cells = question->cells;
+    task->pinned = question->pinned;
     (void)strncat(task->asked, campaign == NULL ? "" : campaign, ASKED_MAX - 1);
     task->wall_ns = wall_now(results);
     task->answered = question->answered;
     task->data = question->data;
-    err = store_read(results->store, &task->task.job);
+    err = question->pins ? store_write(results->store, &task->task.job)
+                         : store_read(results->store, &task->task.job);
     if (err < 0)
         task_over(&task->task);
     return err;
@@ -165,6 +196,22 @@ int results_export(struct results *results, const char *campaign,
         .query = RESULTS_QUERY_EXPORT,
         .campaign = campaign,
         .piece = {.phase = phase, .from = first_interval(interval)},
+        .answered = answered,
+        .data = data,
+    };
+
+    return ask(results, &question);
+}
+
+int results_pin(struct results *results, const char *campaign, bool pinned,
+                void (*answered)(void *data,
+                                 const struct results_answer *answer),
+                void *data)
+{
+    const struct question question = {
+        .campaign = campaign,
+        .pins = true,
+        .pinned = pinned,
         .answered = answered,
         .data = data,
     };

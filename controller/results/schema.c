@@ -194,7 +194,11 @@ static const char version_4[] =
     " wall_ns INTEGER NOT NULL,"
     " PRIMARY KEY(campaign, number, host)) STRICT;";
 
-static const char *const steps[] = {version_1, version_2, version_3, version_4};
+/* Whether retention is through with a phase. */
+static const char version_5[] = ADD("phase", "thinned");
+
+static const char *const steps[] = {version_1, version_2, version_3, version_4,
+                                    version_5};
 
 uint32_t schema_version(void)
 {

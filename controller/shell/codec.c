@@ -162,6 +162,18 @@ int codec_watch(uint32_t id, const char *campaign, struct body *ret)
     return pack_request(&request, id, ret);
 }
 
+int codec_pin(uint32_t id, const char *campaign, bool pinned, struct body *ret)
+{
+    Lockstep__Request request = LOCKSTEP__REQUEST__INIT;
+    Lockstep__Pin pin = LOCKSTEP__PIN__INIT;
+
+    pin.campaign = text(campaign);
+    pin.pinned = pinned;
+    request.what_case = LOCKSTEP__REQUEST__WHAT_PIN;
+    request.pin = &pin;
+    return pack_request(&request, id, ret);
+}
+
 int codec_stop(uint32_t id, const char *campaign, struct body *ret)
 {
     Lockstep__Request request = LOCKSTEP__REQUEST__INIT;

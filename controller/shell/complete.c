@@ -45,6 +45,7 @@ static enum completion_kind kind_of_argument(enum command_id command, size_t at)
     case COMMAND_WATCH:
     case COMMAND_SHOW:
     case COMMAND_STOP:
+    case COMMAND_PIN:
     case COMMAND_REPORT:
     case COMMAND_EXPORT:
         return at == 0 ? COMPLETION_CAMPAIGN : COMPLETION_NOTHING;

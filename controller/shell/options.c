@@ -30,6 +30,7 @@ static const struct command_row commands[COMMAND_COUNT] = {
     [COMMAND_WATCH] = {"watch", "[ID]", "a campaign's intervals, live", 1},
     [COMMAND_SHOW] = {"show", "ID", "a campaign's results", 1},
     [COMMAND_STOP] = {"stop", "ID", "stop a campaign's load", 1},
+    [COMMAND_PIN] = {"pin", "ID", "keep all of a campaign, however old", 1},
     [COMMAND_REPORT] = {"report", "ID", "a campaign as one page to mail", 1},
     [COMMAND_COMPARE] = {"compare", "ID ID...",
                          "runs of campaigns side by side", OPTIONS_WORDS_MAX},
@@ -48,8 +49,9 @@ static const struct command_row commands[COMMAND_COUNT] = {
 #define REMOTE_COMMANDS                                                        \
     (BIT(COMMAND_SUBMIT) | BIT(COMMAND_HOSTS) | BIT(COMMAND_DRIVES) |          \
      BIT(COMMAND_CAMPAIGNS) | BIT(COMMAND_STATUS) | BIT(COMMAND_WATCH) |       \
-     BIT(COMMAND_SHOW) | BIT(COMMAND_STOP) | BIT(COMMAND_REPORT) |             \
-     BIT(COMMAND_COMPARE) | BIT(COMMAND_EXPORT) | BIT(COMMAND_AUDIT))
+     BIT(COMMAND_SHOW) | BIT(COMMAND_STOP) | BIT(COMMAND_PIN) |                \
+     BIT(COMMAND_REPORT) | BIT(COMMAND_COMPARE) | BIT(COMMAND_EXPORT) |        \
+     BIT(COMMAND_AUDIT))
 #define RENDER_COMMANDS (BIT(COMMAND_REPORT) | BIT(COMMAND_EXPORT))
 
 /* One option: where its value goes and how. */
@@ -293,6 +295,14 @@ static int take_lines(struct options *o, const char *value, struct diag *diag)
     return 0;
 }
 
+static int take_off(struct options *o, const char *value, struct diag *diag)
+{
+    (void)value;
+    (void)diag;
+    o->off = true;
+    return 0;
+}
+
 static int take_help(struct options *o, const char *value, struct diag *diag)
 {
     (void)value;
@@ -333,6 +343,7 @@ static const struct option_row rows[] = {
      "what startcmd= and endcmd= may run: 'NAME [TIME] PROGRAM WORD...'"},
     {"--wait", NULL, BIT(COMMAND_SUBMIT), take_wait,
      "show the campaign until it ends; Ctrl-C detaches"},
+    {"--off", NULL, BIT(COMMAND_PIN), take_off, "no longer"},
     {"--lines", NULL, BIT(COMMAND_WATCH), take_lines,
      "a row an interval, as without a terminal, not the whole screen"},
     {"--name", "NAME", BIT(COMMAND_RUN) | BIT(COMMAND_SUBMIT), take_name,
@@ -482,8 +493,8 @@ static bool continues_files(const struct options *o, int at, char **argv)
 
 /* Commands of a campaign that is to be named. */
 #define NEED_ID                                                                \
-    (BIT(COMMAND_SHOW) | BIT(COMMAND_STOP) | BIT(COMMAND_REPORT) |             \
-     BIT(COMMAND_EXPORT))
+    (BIT(COMMAND_SHOW) | BIT(COMMAND_STOP) | BIT(COMMAND_PIN) |                \
+     BIT(COMMAND_REPORT) | BIT(COMMAND_EXPORT))
 
 /* Of check: options of a controller or an agent want one to be asked. */
 static int check_check(const struct options *o, struct diag *diag)

@@ -32,6 +32,7 @@ enum command_id {
     COMMAND_WATCH,
     COMMAND_SHOW,
     COMMAND_STOP,
+    COMMAND_PIN,
     COMMAND_REPORT,
     COMMAND_COMPARE,
     COMMAND_EXPORT,
@@ -69,6 +70,7 @@ struct options {
     bool fleet; /* of check: a controller's hosts and drives count */
     bool here;  /* of check: this host's drives count */
     bool wait;
+    bool off;
     bool lines;
     bool help;
     int argc; /* the words as they were given, for what is to be repeated */

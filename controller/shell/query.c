@@ -326,6 +326,13 @@ static void print_document(const struct options *options,
     case COMMAND_SHOW:
         print_show(document);
         break;
+    case COMMAND_PIN:
+        printf("campaign %lld is %s\n",
+               (long long)json_integer_value(
+                   json_object_get(document, "campaign")),
+               options->off ? "not pinned any more"
+                            : "pinned: retention passes it by");
+        break;
     case COMMAND_STOP:
         printf("campaign %lld is being stopped\n",
                (long long)json_integer_value(
@@ -354,6 +361,8 @@ static int encode(const struct options *options, uint32_t id,
         return codec_query(id, SHELL_QUERY_AUDIT, "", ret_body);
     case COMMAND_SHOW:
         return codec_query(id, SHELL_QUERY_SHOW, campaign, ret_body);
+    case COMMAND_PIN:
+        return codec_pin(id, campaign, !options->off, ret_body);
     case COMMAND_STOP:
         return codec_stop(id, campaign, ret_body);
     default:

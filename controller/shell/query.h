@@ -1,6 +1,6 @@
 /*
  * query.h - the commands that ask the controller one thing: hosts, drives,
- * campaigns, status, show, stop.
+ * campaigns, status, show, stop, pin.
  */
 #ifndef CONTROLLER_SHELL_QUERY_H
 #define CONTROLLER_SHELL_QUERY_H

@@ -25,6 +25,7 @@ struct lab {
     struct results *results;
     sem_t woken;
     bool threads;
+    uint64_t retention_ns;
     /* What the handler was told. */
     uint64_t stored[LAB_HOSTS];
     uint32_t stored_calls;
@@ -131,6 +132,7 @@ static inline int lab_open(struct lab *lab, struct diag *diag)
         .wake = lab_wake,
         .data = lab,
         .threadless = !lab->threads,
+        .retention_ns = lab->retention_ns,
     };
 
     return results_open(&options, &lab->results, diag);
