@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <histedit.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,19 @@ static const char *prompt_text(EditLine *line)
     return "lockstep> ";
 }
 
+/* Waits for a key; false at Ctrl-C.  The signal is let in only here, so that
+ * none is lost on the way. */
+static bool await_key(void)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    sigset_t none;
+
+    (void)sigemptyset(&none);
+    while (!interrupted && ppoll(&input, 1, NULL, &none) < 0 && errno == EINTR)
+        ;
+    return !interrupted;
+}
+
 /* One character for libedit; 0 at the end of input and at Ctrl-C. */
 static int read_key(EditLine *line, wchar_t *key)
 {
@@ -52,24 +66,30 @@ static int read_key(EditLine *line, wchar_t *key)
     char byte;
 
     (void)line;
-    for (;;) {
-        ssize_t got = read(STDIN_FILENO, &byte, 1);
+    while (await_key()) {
+        size_t used;
 
-        if (got < 0 && errno == EINTR && !interrupted)
-            continue;
-        if (got <= 0)
+        if (read(STDIN_FILENO, &byte, 1) <= 0)
             return 0;
         if (byte == '\0')
             continue; /* a Ctrl-D from before the terminal gave us its keys */
-
-        size_t used = mbrtowc(key, &byte, 1, &state);
-
+        used = mbrtowc(key, &byte, 1, &state);
         if (used == (size_t)-2)
             continue; /* in the middle of a character */
         if (used == (size_t)-1)
             *key = (unsigned char)byte;
         return 1;
     }
+    return 0;
+}
+
+static void set_blocked(int how)
+{
+    sigset_t interrupt;
+
+    (void)sigemptyset(&interrupt);
+    (void)sigaddset(&interrupt, SIGINT);
+    (void)sigprocmask(how, &interrupt, NULL);
 }
 
 static void watch_interrupts(void)
@@ -78,8 +98,8 @@ static void watch_interrupts(void)
 
     interrupted = 0;
     (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action,
-                    NULL); /* read() is to end: no SA_RESTART */
+    (void)sigaction(SIGINT, &action, NULL);
+    set_blocked(SIG_BLOCK);
 }
 
 /* The next line, NULL at the end of input; "" where Ctrl-C dropped it. */
@@ -107,6 +127,7 @@ static void run_child(struct prompt *p, int argc, char **argv)
 
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGQUIT, SIG_DFL);
+    set_blocked(SIG_UNBLOCK);
     status = p->dispatch(argc, argv);
     _exit(fflush(stdout) == 0 ? status : EXIT_FAILED);
 }

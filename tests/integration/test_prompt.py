@@ -136,9 +136,9 @@ class Prompt(unittest.TestCase):
         at.type('check -f "two words.parm"\n')
         at.wait_for("cannot read 'two words.parm'")
         at.type('"open\n')
-        at.wait_for("a quote is open")
+        at.wait_for(r"a quote is open[\s\S]*lockstep> ")
         at.type("half a line\x03")
-        at.wait_for("\n.*lockstep> ")
+        at.wait_for("lockstep> $")
         at.type("exit\n")
         self.assertEqual(at.end(), 2)  # as the last command's
         self.assertEqual(self.history().stat().st_mode & 0o777, 0o600)
@@ -164,7 +164,7 @@ class Prompt(unittest.TestCase):
         at.type("c\t")
         at.wait_for("check\r?\n[\\s\\S]*campaigns")
         at.type("\x03")
-        at.wait_for("\n.*lockstep> ")
+        at.wait_for("lockstep> $")
         at.type("exit\n")
         self.assertEqual(at.end(), 0)
 
