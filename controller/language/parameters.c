@@ -115,7 +115,8 @@ const struct parameter_kind parameter_table[] = {
     WHOLE(GENERAL, "require", apply_require,
           "hosts that must take part in a run: all, a number, 75%"),
     WHOLE(GENERAL, "host_wait", apply_host_wait,
-          "how long a run waits for a host that is not connected; 5m"),
+          "how long a run waits for a host that is not connected; 5m; 0: not "
+          "at all"),
     WHOLE(GENERAL, "drain_wait", apply_drain_wait,
           "how long requests may take to come back when a run is over; 30s"),
 
