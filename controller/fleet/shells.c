@@ -199,7 +199,8 @@ static int ask(struct fleet *fleet, const struct wire_request *request,
 {
     if (request->kind == WIRE_REQUEST_EXPORT)
         return results_export(fleet->results, request->campaign, request->phase,
-                              request->interval, on_answered, question);
+                              request->interval, !request->brief, on_answered,
+                              question);
     if (request->kind == WIRE_REQUEST_PIN)
         return results_pin(fleet->results, request->campaign, request->pinned,
                            on_answered, question);

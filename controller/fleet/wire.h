@@ -320,6 +320,7 @@ struct wire_request {
     uint32_t phase;       /* of EXPORT */
     uint64_t interval;
     bool pinned; /* of PIN */
+    bool brief; /* of EXPORT: no rows of hosts and workloads */
     bool cells; /* of LIVE: each workload and operation by itself */
     struct wire_submit submit;
 };

@@ -171,7 +171,7 @@ static unsigned http_status(const struct exchange *x, uint32_t status)
         return submits ? MHD_HTTP_UNPROCESSABLE_CONTENT : MHD_HTTP_NOT_FOUND;
     if (status == 1)
         return MHD_HTTP_INTERNAL_SERVER_ERROR;
-    return submits ? MHD_HTTP_CREATED : MHD_HTTP_OK;
+    return submits && !x->checks ? MHD_HTTP_CREATED : MHD_HTTP_OK;
 }
 
 void exchange_pass(void *exchange, struct ask_answer from)
@@ -189,11 +189,14 @@ static void ask_about(struct exchange *x, enum wire_request_kind kind)
         x->connection, MHD_GET_ARGUMENT_KIND, "interval");
     const char *cells = MHD_lookup_connection_value(
         x->connection, MHD_GET_ARGUMENT_KIND, "cells");
+    const char *brief = MHD_lookup_connection_value(
+        x->connection, MHD_GET_ARGUMENT_KIND, "brief");
     const struct wire_request request = {
         .kind = kind,
         .campaign = x->route.campaign,
         .phase = x->route.run,
         .interval = interval == NULL ? 0 : strtoull(interval, NULL, 10),
+        .brief = brief != NULL && strcmp(brief, "1") == 0,
         .cells = cells != NULL && strcmp(cells, "1") == 0,
     };
 
@@ -209,6 +212,7 @@ static void submit(struct exchange *x)
         exchange_refuse(x, MHD_HTTP_BAD_REQUEST, diag.text);
         return;
     }
+    x->checks = submission.submit.plan != WIRE_PLAN_NONE;
     exchange_ask(x,
                  &(struct wire_request){
                      .kind = WIRE_REQUEST_SUBMIT,

@@ -78,15 +78,20 @@ static void on_prepare(uv_prepare_t *prepare)
         run(http);
 }
 
-/* A suspended connection does not see that its peer has gone. */
+/* A suspended connection does not see that its peer has gone; and one whose
+ * certificate was good when the stream began may be revoked since. */
 static void on_beat(uv_timer_t *timer)
 {
     struct http *http = timer->data;
 
     for (struct exchange *x = http->exchanges; x != NULL; x = x->next) {
-        x->beat = x->is_stream;
-        if (x->is_stream)
-            exchange_wake(x);
+        struct diag diag;
+
+        if (!x->is_stream)
+            continue;
+        x->beat = true;
+        x->out_end |= peer_of(http, x->connection, &x->peer, &diag) < 0;
+        exchange_wake(x);
     }
 }
 

@@ -87,6 +87,7 @@ struct exchange {
     char *body;
     size_t body_length;
     bool body_too_long;
+    bool checks; /* a submission that is only looked at */
     struct ask *ask;
     struct MHD_Response *response; /* made, not queued yet */
     unsigned status;

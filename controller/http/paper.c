@@ -181,6 +181,7 @@ static void next(struct exchange *x)
                      .campaign = piece.campaign,
                      .phase = piece.phase,
                      .interval = piece.interval,
+                     .brief = piece.brief,
                  },
                  on_piece);
 }

@@ -222,6 +222,7 @@ bool render_wants(const struct render *r, struct render_piece *ret_piece)
         .campaign = r->campaign,
         .phase = r->phase,
         .interval = r->interval,
+        .brief = r->kind == RENDER_REPORT || r->kind == RENDER_COMPARE,
     };
     return true;
 }

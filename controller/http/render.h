@@ -37,6 +37,7 @@ struct render_piece {
     const char *campaign;
     uint32_t phase; /* 0: the head */
     uint64_t interval;
+    bool brief; /* nobody prints rows of hosts and workloads */
 };
 
 /* NULL without memory. */

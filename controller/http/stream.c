@@ -56,6 +56,8 @@ bool stream_next(struct exchange *x)
     static const char life[] = ": here\n\n";
     const struct feed_item *item = feed_next(&x->http->feed, x->cursor);
 
+    if (x->out_end)
+        return false;
     if (item != NULL) {
         x->cursor = item->number;
         return put_event(x, item);

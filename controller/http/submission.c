@@ -120,6 +120,8 @@ static int take_all(const json_t *json, struct wire_submit *into,
     into->yes = yes == NULL ? "" : take_text(yes, NAME_SIZE - 1, "'yes'", diag);
     if (into->name == NULL || into->yes == NULL)
         return -EINVAL;
+    into->plan = json_is_true(json_object_get(json, "check")) ? WIRE_PLAN_TABLE
+                                                              : WIRE_PLAN_NONE;
     into->warmup_given = warmup != NULL && !json_is_null(warmup);
     err = take_files(json, into, diag);
     if (err == 0)

@@ -5,7 +5,8 @@
  *   {"files": [{"name": "x.parm", "text": "...", "included": false}],
  *    "variables": ["NAME=VALUE"], "name": "...",
  *    "elapsed_s": 60, "interval_s": 1, "warmup_s": 5,
- *    "yes": the hash of what may be destroyed}
+ *    "yes": the hash of what may be destroyed,
+ *    "check": true: what would run is told, and nothing is queued}
  *
  * Everything but `files` may be left out.  Limits are those of the protocol.
  *

@@ -23,7 +23,7 @@
 
 #include "controller/report/sink.h"
 
-#define PAGE_CHARTS_MAX (3500u << 10)
+#define PAGE_CHARTS_MAX (2900u << 10)
 
 struct page;
 

@@ -260,20 +260,25 @@ static void print_own_points(FILE *out, const struct page *page,
     fputs("</tbody></table></div></figure>\n", out);
 }
 
-static void print_curve(const struct page *page, FILE *out,
-                        const struct page_curve *curve, unsigned *figure)
+static bool print_curve(const struct page *page, FILE *out,
+                        const struct page_curve *curve, unsigned *figure,
+                        size_t *drive_lines)
 {
+    bool whole;
+
     print_cluster_curve(out, curve, figure);
-    page_print_lines(out, curve, figure);
+    whole = page_print_lines(out, curve, figure, drive_lines);
     if (has_own_points(curve))
         print_own_points(out, page, curve);
+    return whole;
 }
 
 void page_print_curves(const struct page *page, FILE *out)
 {
     struct page_curve *curves = calloc(CURVES_MAX, sizeof(*curves));
     unsigned figure = 0;
-    size_t count = 0;
+    size_t count = 0, drive_lines = 0;
+    bool whole = true;
 
     for (size_t i = 0; curves != NULL && i < page->run_count; i++) {
         if (count == CURVES_MAX || !is_measured(&page->runs[i]) ||
@@ -288,8 +293,13 @@ void page_print_curves(const struct page *page, FILE *out)
               out);
         page_print_side_by_side(out, curves, count, &figure);
         for (size_t i = 0; i < count; i++)
-            print_curve(page, out, &curves[i], &figure);
+            whole &= print_curve(page, out, &curves[i], &figure, &drive_lines);
         fprintf(out, "</div>\n<p class=\"note\">%s</p>\n", curve_rule);
+        if (!whole)
+            fputs("<p class=\"note\">So many drives: the later curves are not "
+                  "drawn by drive, to keep this page below 5 MB. All figures "
+                  "are in the CSV and JSON exports.</p>\n",
+                  out);
     }
     free(curves);
 }

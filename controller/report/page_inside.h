@@ -19,6 +19,10 @@
 /* Points of a chart over time; more are put together. */
 #define PAGE_POINTS_MAX 400u
 
+/* Drives' lines in the curves of all runs together; curves behind them are
+ * drawn without.  So many lines are 700 kB. */
+#define PAGE_DRIVE_LINES_MAX 2400u
+
 /* Hosts or drives that a table lists. */
 #define PAGE_ITEMS_MAX 16u
 
@@ -145,9 +149,11 @@ void page_print_curves(const struct page *page, FILE *out);
 void page_print_caption(FILE *out, const struct page_curve *curve,
                         const char *what);
 /* Charts with a line for each host and each drive of a curve, and for each of
- * several curves; `figure` numbers the page's choices. */
-void page_print_lines(FILE *out, const struct page_curve *curve,
-                      unsigned *figure);
+ * several curves; `figure` numbers the page's choices.  `drive_lines` counts
+ * the lines of drives: false when a chart by drive would be beyond
+ * PAGE_DRIVE_LINES_MAX, and is left out. */
+bool page_print_lines(FILE *out, const struct page_curve *curve,
+                      unsigned *figure, size_t *drive_lines);
 void page_print_side_by_side(FILE *out, const struct page_curve *curves,
                              size_t count, unsigned *figure);
 void page_print_run(struct page *page, const json_t *phase);

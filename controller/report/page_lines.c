@@ -216,8 +216,8 @@ static void print_scope(FILE *out, const struct page_curve *curve,
     print_charts(out, lines, (*figure)++);
 }
 
-void page_print_lines(FILE *out, const struct page_curve *curve,
-                      unsigned *figure)
+bool page_print_lines(FILE *out, const struct page_curve *curve,
+                      unsigned *figure, size_t *drive_lines)
 {
     const struct page_run *last = curve->run[curve->count - 1];
     struct lines lines = {
@@ -231,7 +231,11 @@ void page_print_lines(FILE *out, const struct page_curve *curve,
     print_scope(out, curve, &lines, "by host", figure);
     lines.point = drive_point;
     lines.count = last->drives.count;
+    if (lines.count > PAGE_DRIVE_LINES_MAX - *drive_lines)
+        return false;
+    *drive_lines += lines.count;
     print_scope(out, curve, &lines, "by drive", figure);
+    return true;
 }
 
 /* ---- Curves ----------------------------------------------------------------

@@ -53,6 +53,7 @@ int query_live(struct store_access *access, const struct query_found *found,
 struct query_export {
     uint32_t phase; /* from 1; 0: the head */
     uint64_t from;  /* first interval of the page, from 0 */
+    bool parts;     /* rows of hosts and workloads, too */
 };
 
 int query_export(struct store_access *access, const struct query_found *found,

@@ -190,9 +190,11 @@ struct page {
 };
 
 /* How many intervals fit into a page, one at least. */
-static uint64_t page_length(const struct show *show)
+static uint64_t page_length(const struct show *show, bool parts)
 {
-    size_t rows = 1 + show->names.host_count + json_array_size(show->workloads);
+    size_t rows =
+        1 +
+        (parts ? show->names.host_count + json_array_size(show->workloads) : 0);
 
     return rows >= PAGE_ROWS ? 1 : PAGE_ROWS / rows;
 }
@@ -342,14 +344,17 @@ static int put_next(struct show *show, const struct page *page)
     return got < 0 ? got : 0;
 }
 
-static int put_page(struct show *show, uint64_t from)
+static int put_page(struct show *show, const struct query_export *asked)
 {
-    const struct page page = {.from = from, .to = from + page_length(show)};
+    const struct page page = {
+        .from = asked->from,
+        .to = asked->from + page_length(show, asked->parts),
+    };
     int err = put_cluster_rows(show, &page);
 
-    if (err == 0)
+    if (err == 0 && asked->parts)
         err = put_parts(show, "host_intervals", true, host_parts, &page);
-    if (err == 0)
+    if (err == 0 && asked->parts)
         err =
             put_parts(show, "workload_intervals", false, workload_parts, &page);
     if (err == 0)
@@ -360,11 +365,11 @@ static int put_page(struct show *show, uint64_t from)
 /* ---- One phase -------------------------------------------------------------
  */
 
-static int put_phase(struct show *show, uint64_t from)
+static int put_phase(struct show *show, const struct query_export *asked)
 {
     int err;
 
-    if (from == 0) {
+    if (asked->from == 0) {
         err = show_phase(show);
         if (err == 0)
             err = put_distribution(show);
@@ -374,7 +379,7 @@ static int put_phase(struct show *show, uint64_t from)
         show->o = object_new();
         err = show_load_workloads(show);
     }
-    return err == 0 ? put_page(show, from) : err;
+    return err == 0 ? put_page(show, asked) : err;
 }
 
 static int write_phase(struct show *show, const struct query_export *asked)
@@ -396,7 +401,7 @@ static int write_phase(struct show *show, const struct query_export *asked)
     got = statement_step(&s, show->diag);
     if (got == 1) {
         query_get_phase(&s, show->found, phases, &show->phase);
-        got = put_phase(show, asked->from);
+        got = put_phase(show, asked);
         object_write(&show->o, false, show->into);
         show_phase_done(show);
     }

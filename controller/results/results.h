@@ -432,10 +432,11 @@ int results_query(struct results *results, enum results_query query,
  * figures, with the texts of the files.  From 1 on it asks for one phase as in
  * SHOW, with `distribution` and the rows from `interval` (from 1) on: as many
  * as fit into a page.  `next_interval` of the answer is where the next page
- * begins, or null; pages but the first have nothing but rows.
+ * begins, or null; pages but the first have nothing but rows.  Without `parts`
+ * there are rows of the cluster only, which is less work.
  */
 int results_export(struct results *results, const char *campaign,
-                   uint32_t phase, uint64_t interval,
+                   uint32_t phase, uint64_t interval, bool parts,
                    void (*answered)(void *data,
                                     const struct results_answer *answer),
                    void *data) MUST_CHECK;

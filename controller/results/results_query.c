@@ -187,7 +187,7 @@ static uint64_t first_interval(uint64_t interval)
 }
 
 int results_export(struct results *results, const char *campaign,
-                   uint32_t phase, uint64_t interval,
+                   uint32_t phase, uint64_t interval, bool parts,
                    void (*answered)(void *data,
                                     const struct results_answer *answer),
                    void *data)
@@ -195,7 +195,9 @@ int results_export(struct results *results, const char *campaign,
     const struct question question = {
         .query = RESULTS_QUERY_EXPORT,
         .campaign = campaign,
-        .piece = {.phase = phase, .from = first_interval(interval)},
+        .piece = {.phase = phase,
+                  .from = first_interval(interval),
+                  .parts = parts},
         .answered = answered,
         .data = data,
     };

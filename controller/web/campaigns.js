@@ -1,5 +1,5 @@
 // campaigns.js - campaigns found, compared and submitted.
-import { badge, campaignLink, count, duration, el, figure, fill, get, matches, number, post, table, time } from './tools.js';
+import { add, badge, bytes, campaignLink, confirm, count, duration, el, figure, fill, get, matches, number, post, table, time } from './tools.js';
 
 const SHOWN = 200;
 
@@ -138,23 +138,48 @@ export async function submitView(view, state) {
     names.textContent = more.length ? ` and ${more.map((f) => f.name).join(', ')}` : '';
   }
 
-  async function submit(event) {
-    event.preventDefault();
-    const document_ = { files: [{ name: value('file-name') || 'page.parm', text: text.value }, ...more],
+  function document_() {
+    const made = { files: [{ name: value('file-name') || 'page.parm', text: text.value }, ...more],
       variables: value('variables').split(/\s+/).filter(Boolean) };
-    if (value('name')) document_.name = value('name');
-    for (const id of ['elapsed_s', 'warmup_s', 'interval_s']) if (value(id)) document_[id] = Number(value(id));
-    fill(answer, el('p.soft', 'Submitting …'));
+    if (value('name')) made.name = value('name');
+    for (const id of ['elapsed_s', 'warmup_s', 'interval_s']) if (value(id)) made[id] = Number(value(id));
+    return made;
+  }
+
+  function show(...content) {
+    answer.replaceChildren();
+    add(answer, ...content);
+    answer.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** What `more` asks for: yes, check. */
+  async function send(event, more_ = {}) {
+    event.preventDefault();
+    show(el('p.soft', more_.check ? 'Checking …' : 'Submitting …'));
     try {
-      const made = await post('/api/v1/campaigns', document_);
-      fill(answer, el('p.good', 'It is ', campaignLink(made.campaign), '. ', el('a', { href: '#/' }, 'Watch it'), '.'), made.text ? el('pre', made.text) : null);
+      const made = await post('/api/v1/campaigns', { ...document_(), ...more_ });
+      show(more_.check ? el('p.good', 'This would run:') : el('p.good', 'It is ', campaignLink(made.campaign), '. ', el('a', { href: '#/' }, 'Watch it'), '.'),
+        made.plan ? el('pre', made.plan) : null, made.text ? el('pre', made.text) : null);
     } catch (error) {
       const said = error.document || {};
-      fill(answer, el('p.bad', error.message), said.text ? el('pre', said.text) : null);
-      answer.scrollIntoView({ block: 'nearest' });
+      if (said.consent) askConsent(said.consent);
+      else show(el('p.bad', error.message), said.text ? el('pre', said.text) : null);
     }
   }
-  view.append(el('h1', 'Submit a campaign'), el('form', { onsubmit: submit },
+
+  /** What would be destroyed, and the way to agree to exactly that. */
+  function askConsent(consent) {
+    const agree = async (event) => {
+      if (await confirm(`Destroy what is on ${count(consent.drives.length, 'drive')}? It cannot be brought back.`, 'Destroy and run'))
+        send(event, { yes: consent.hash });
+    };
+    show(el('p.bad', 'This campaign destroys what is on these drives. Nothing runs yet.'),
+      table(count(consent.drives.length, 'drive'), [['host', (d) => d.host, { head: true }], ['sd', (d) => d.sd, { text: true }],
+        ['path', (d) => d.path, { text: true }], ['identity', (d) => d.id || '–', { text: true }], ['size', (d) => bytes(d.size_bytes)],
+        ['model', (d) => d.model || '–', { text: true }], ['what is on it', (d) => d.content, { text: true }]], consent.drives, { id: 'consent' }),
+      el('p', el('button.danger', { type: 'button', onclick: agree }, 'Destroy it and run')));
+  }
+  view.append(el('h1', 'Submit a campaign'), el('form', { onsubmit: send },
     el('p', el('label', { for: 'file' }, 'Read from files '), el('input', { id: 'file', type: 'file', multiple: true, onchange: load }), names),
     el('p', el('label', { for: 'text' }, 'Parameter file'), text),
     el('p.soft', { id: 'text-help' }, 'vdbench’s language; what is wrong with it is said with line and column, and nothing runs then. ',
@@ -164,6 +189,6 @@ export async function submitView(view, state) {
       field('elapsed_s', 'Elapsed s', { type: 'number', min: 0, step: 'any', placeholder: 'as in the file' }),
       field('warmup_s', 'Warm-up s', { type: 'number', min: 0, step: 'any', placeholder: 'as in the file' }),
       field('interval_s', 'Interval s', { type: 'number', min: 0.1, step: 'any', placeholder: 'as in the file' })),
-    el('p', el('button.main', 'Submit'))), answer);
+    el('p.buttons', el('button.main', 'Submit'), el('button', { type: 'button', onclick: (e) => send(e, { check: true }) }, 'Check only'))), answer);
   return {};
 }

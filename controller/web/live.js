@@ -125,7 +125,12 @@ function campaignPanel(campaign, state) {
   }
 
   async function begin(number_) {
-    const run = await get(`${id}/runs/${number_}`);
+    const run = await get(`${id}/runs/${number_}?brief=1`);
+    for (let next = run.next_interval; next;) {
+      const more = await get(`${id}/runs/${number_}?brief=1&interval=${next}`);
+      run.intervals.push(...more.intervals);
+      next = more.next_interval;
+    }
     phase = number_;
     interval_s = run.interval_s;
     rows = run.intervals.filter((r) => r.kind !== 'drain' && r.spans > 0);

@@ -149,10 +149,10 @@ function started(run) {
 }
 
 export async function runView(view, state, campaign, phase) {
-  const run = await get(`/api/v1/campaigns/${campaign}/runs/${phase}`);
+  const run = await get(`/api/v1/campaigns/${campaign}/runs/${phase}?brief=1`);
   let next = run.next_interval;
   while (next) { // a long run comes in pages
-    const page = await get(`/api/v1/campaigns/${campaign}/runs/${phase}?interval=${next}`);
+    const page = await get(`/api/v1/campaigns/${campaign}/runs/${phase}?brief=1&interval=${next}`);
     run.intervals.push(...page.intervals);
     next = page.next_interval;
   }

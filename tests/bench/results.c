@@ -2,7 +2,12 @@
  * What storing results costs: CPU of the loop's thread and of the store's, the
  * database's growth, the time of totals and of `show`.
  *
- *     bench.results DIRECTORY [HOSTS [DRIVES [INTERVALS [mixed] [open]]]]
+ *     bench.results DIRECTORY [HOSTS [DRIVES [INTERVALS [WORD]...]]]
+ *
+ *     mixed   reads and writes        open    with response times
+ *     runs=N  so many runs, curves of ten points; the store stays a large
+ *             campaign that a page and a report can be made of
+ *     ios=N   of a drive in an interval
  *
  * Samples come as fast as they are taken; figures are per interval, that is
  * per second of a campaign with interval=1.
@@ -23,13 +28,16 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define IOS      20000u /* a drive and interval */
+#define IOS      20000u /* a drive and interval; ios= */
 #define SHAPES   16u    /* different histograms, to be drawn from */
 #define BLOB_MAX 8192u
 
 struct bench {
     struct plan plan;
     uint32_t drives;
+    uint32_t runs;
+    uint32_t ios;
+    uint32_t phase; /* at hand */
     bool mixed;
     bool open;
     struct clock_manual clock;
@@ -39,6 +47,7 @@ struct bench {
     uint8_t blobs[SHAPES][BLOB_MAX];
     size_t lengths[SHAPES];
     uint64_t counts[SHAPES];
+    uint32_t intervals; /* of all phases */
     uint32_t stored;
     uint32_t phases;
     uint32_t campaigns;
@@ -75,7 +84,7 @@ static void make_shapes(struct bench *b)
     prng_seed(&prng, 1);
     for (uint32_t i = 0; i < SHAPES; i++) {
         histogram_init(&h);
-        for (uint32_t k = 0; k < IOS; k++)
+        for (uint32_t k = 0; k < b->ios; k++)
             histogram_record(&h, latency_ns(&prng));
         b->lengths[i] = histogram_encode(&h, blob);
         assert(b->lengths[i] <= BLOB_MAX);
@@ -88,16 +97,18 @@ static void make_plan(struct bench *b, uint32_t hosts)
 {
     static struct plan_workload workload = {.name = "wd1"};
     uint32_t targets = hosts * b->drives;
-    struct plan_run *run = calloc(1, sizeof(*run));
+    struct plan_run *run = calloc(b->runs, sizeof(*run));
 
     b->plan.hosts = calloc(hosts, sizeof(struct plan_host));
     b->plan.host_count = hosts;
     b->plan.targets = calloc(targets, sizeof(struct plan_target));
     b->plan.target_count = targets;
     b->plan.runs = run;
-    b->plan.run_count = 1;
+    b->plan.run_count = b->runs;
     run->name = "rd1";
-    run->for_text = "";
+    run->rate.kind = PLAN_RATE_MAX;
+    run->for_text = run->xfersize_text = run->threads_text = "";
+    run->rdpct_text = run->seekpct_text = "";
     run->interval_ns = NS_PER_S;
     run->workloads = &workload;
     run->workload_count = 1;
@@ -112,10 +123,23 @@ static void make_plan(struct bench *b, uint32_t hosts)
         b->plan.hosts[h].label = strdup(label);
     }
     for (uint32_t t = 0; t < targets; t++) {
+        char sd[16];
+
+        (void)snprintf(sd, sizeof(sd), "sd%u", t % b->drives);
         b->plan.targets[t].host = t / b->drives;
-        b->plan.targets[t].sd = "sd";
+        b->plan.targets[t].sd = strdup(sd);
         run->targets[t].target = t;
         run->cells[t].target = t;
+    }
+    for (uint32_t i = 1; i < b->runs; i++) { /* ten points of a curve each */
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "rd%u_(%u%%)", i / 10 + 1,
+                       i % 10 * 10 + 10);
+        run[i] = *run;
+        run[i].name = strdup(name);
+        run[i].rate.kind = PLAN_RATE_PERCENT;
+        run[i].rate.value = i % 10 * 10 + 10;
     }
 }
 
@@ -256,12 +280,12 @@ static void run_interval(struct bench *b, uint64_t interval)
         struct sample *s = make_sample(b, h, interval);
         double before = now_s(CLOCK_THREAD_CPUTIME_ID);
         struct diag diag;
-        int err = results_sample(b->results, &b->id, 0, s, &diag);
+        int err = results_sample(b->results, &b->id, b->phase, s, &diag);
 
         assert(err == 0);
         b->merging_s += now_s(CLOCK_THREAD_CPUTIME_ID) - before;
     }
-    until(b, &b->stored, (uint32_t)(interval + 1) * b->plan.host_count);
+    until(b, &b->stored, ++b->intervals * b->plan.host_count);
 }
 
 static double megabytes(const char *path)
@@ -281,7 +305,6 @@ static void begin(struct bench *b, const char *path)
                                             .data = b};
     const struct results_campaign campaign = {
         .id = uuid_random(), .name = "bench", .who = "bench"};
-    const struct results_phase asked = {b->open ? 1000 : 0, 0, 1000000};
     uint64_t number;
     struct diag diag;
     int err = results_open(&options, &b->results, &diag);
@@ -292,24 +315,45 @@ static void begin(struct bench *b, const char *path)
     if (err == 0)
         err = results_campaign_plan(b->results, &b->id, &b->plan, NULL, NULL,
                                     &diag);
-    if (err == 0)
-        err = results_phase_begin(b->results, &b->id, 0, &asked, &diag);
-    if (err == 0)
-        err = results_phase_started(b->results, &b->id, 0, b->clock.now_ns, 0);
     if (err < 0) {
         fprintf(stderr, "%s\n", diag.text);
         abort();
     }
 }
 
-static void finish(struct bench *b)
+static void begin_phase(struct bench *b)
+{
+    const struct results_phase asked = {b->open ? 1000 : 0, 0, 1000000};
+    struct diag diag;
+    int err = results_phase_begin(b->results, &b->id, b->phase, &asked, &diag);
+
+    if (err == 0)
+        err = results_phase_started(b->results, &b->id, b->phase,
+                                    b->clock.now_ns, 0);
+    if (err < 0) {
+        fprintf(stderr, "%s\n", diag.text);
+        abort();
+    }
+}
+
+/* Its agents say that this was all. */
+static void end_phase(struct bench *b, uint32_t intervals)
+{
+    for (uint32_t h = 0; h < b->plan.host_count; h++)
+        (void)!results_host_finished(b->results, &b->id, b->phase, h, intervals,
+                                     NULL, 0);
+    (void)!results_phase_end(b->results, &b->id, b->phase, VERDICT_NONE, NULL);
+    until(b, &b->phases, b->phase + 1);
+    (void)!results_phase_verdict(b->results, &b->id, b->phase, VERDICT_COMPLETE,
+                                 NULL);
+}
+
+static void finish(struct bench *b, uint32_t intervals)
 {
     double start = now_s(CLOCK_PROCESS_CPUTIME_ID);
 
-    (void)!results_phase_end(b->results, &b->id, 0, VERDICT_NONE, NULL);
-    until(b, &b->phases, 1);
+    end_phase(b, intervals);
     printf("totals: %.3f s of CPU\n", now_s(CLOCK_PROCESS_CPUTIME_ID) - start);
-    (void)!results_phase_verdict(b->results, &b->id, 0, VERDICT_COMPLETE, NULL);
     (void)!results_campaign_end(b->results, &b->id, VERDICT_COMPLETE, NULL);
     until(b, &b->campaigns, 1);
     start = now_s(CLOCK_PROCESS_CPUTIME_ID);
@@ -325,47 +369,74 @@ static uint32_t argument(int argc, char **argv, int at, uint32_t fallback)
     return argc > at ? (uint32_t)strtoul(argv[at], NULL, 10) : fallback;
 }
 
+static void take_word(struct bench *b, const char *word)
+{
+    b->mixed |= strcmp(word, "mixed") == 0;
+    b->open |= strcmp(word, "open") == 0;
+    if (strncmp(word, "runs=", 5) == 0)
+        b->runs = (uint32_t)strtoul(word + 5, NULL, 10);
+    if (strncmp(word, "ios=", 4) == 0)
+        b->ios = (uint32_t)strtoul(word + 4, NULL, 10);
+}
+
+/* All phases; the last of them is not ended yet. */
+static void run(struct bench *b, uint32_t intervals)
+{
+    for (b->phase = 0;; b->phase++) {
+        begin_phase(b);
+        for (uint64_t k = 0; k < intervals; k++)
+            run_interval(b, k);
+        if (b->phase + 1 == b->runs)
+            return;
+        end_phase(b, intervals);
+    }
+}
+
+static void measure(struct bench *b, const char *path, uint32_t intervals)
+{
+    double all_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
+    double whole_s = now_s(CLOCK_THREAD_CPUTIME_ID);
+    struct rusage usage;
+
+    run(b, intervals);
+    all_s = now_s(CLOCK_PROCESS_CPUTIME_ID) - all_s;
+    whole_s = now_s(CLOCK_THREAD_CPUTIME_ID) - whole_s;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    printf("%u hosts x %u drives, %s, %s loop, %u runs of %u intervals\n",
+           b->plan.host_count, b->drives, b->mixed ? "mixed" : "reads",
+           b->open ? "open" : "closed", b->runs, intervals);
+    printf("loop: %.2f ms an interval (merging and queueing)\n",
+           b->merging_s * 1e3 / b->intervals);
+    printf("store: %.2f ms an interval\n",
+           (all_s - whole_s) * 1e3 / b->intervals);
+    printf("database: %.3f MB an interval; memory at most %.0f MB\n",
+           megabytes(path) / b->intervals, (double)usage.ru_maxrss / 1e3);
+}
+
 int main(int argc, char **argv)
 {
-    static struct bench b;
+    static struct bench b = {.runs = 1, .ios = IOS};
     uint32_t hosts = argument(argc, argv, 2, 200);
     uint32_t intervals = argument(argc, argv, 4, 60);
-    double whole_s, all_s;
-    struct rusage usage;
     char path[1024];
 
     if (argc < 2) {
         fputs("bench.results DIRECTORY [HOSTS [DRIVES [INTERVALS [mixed] "
-              "[open]]]]\n",
+              "[open] [runs=N] [ios=N]]]]\n",
               stderr);
         return 2;
     }
     b.drives = argument(argc, argv, 3, 8);
-    for (int i = 5; i < argc; i++) {
-        b.mixed |= strcmp(argv[i], "mixed") == 0;
-        b.open |= strcmp(argv[i], "open") == 0;
-    }
+    for (int i = 5; i < argc; i++)
+        take_word(&b, argv[i]);
     (void)snprintf(path, sizeof(path), "%s/bench-results.db", argv[1]);
     (void)sem_init(&b.woken, 0, 0);
     clock_manual_init(&b.clock, NS_PER_S);
     make_shapes(&b);
     make_plan(&b, hosts);
     begin(&b, path);
-    all_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
-    whole_s = now_s(CLOCK_THREAD_CPUTIME_ID);
-    for (uint64_t k = 0; k < intervals; k++)
-        run_interval(&b, k);
-    all_s = now_s(CLOCK_PROCESS_CPUTIME_ID) - all_s;
-    whole_s = now_s(CLOCK_THREAD_CPUTIME_ID) - whole_s;
-    (void)getrusage(RUSAGE_SELF, &usage);
-    printf("%u hosts x %u drives, %s, %s loop, %u intervals\n", hosts, b.drives,
-           b.mixed ? "mixed" : "reads", b.open ? "open" : "closed", intervals);
-    printf("loop: %.2f ms an interval (merging and queueing)\n",
-           b.merging_s * 1e3 / intervals);
-    printf("store: %.2f ms an interval\n", (all_s - whole_s) * 1e3 / intervals);
-    printf("database: %.3f MB an interval; memory at most %.0f MB\n",
-           (megabytes(path)) / intervals, (double)usage.ru_maxrss / 1e3);
-    finish(&b);
+    measure(&b, path, intervals);
+    finish(&b, intervals);
     b.results = results_close(b.results);
     return 0;
 }

@@ -218,6 +218,12 @@ class Http(unittest.TestCase):
         self.assertEqual(len(shown["phases"]), 4)
         for phase, run, exported in zip(shown["phases"], runs, whole):
             piece = page.get(f"/api/v1/campaigns/1/runs/{phase['phase']}")
+            brief = page.get(f"/api/v1/campaigns/1/runs/{phase['phase']}"
+                             "?brief=1")
+            self.assertNotIn("host_intervals", brief)
+            self.assertEqual(piece, brief | {
+                key: piece[key] for key in ("host_intervals",
+                                            "workload_intervals")})
             for other in (run, exported, piece):
                 self.assertEqual(other["total"], phase["total"])
             self.assertEqual(exported["drives"], phase["drives"])
@@ -274,6 +280,10 @@ class Http(unittest.TestCase):
         answer = page.post("/api/v1/campaigns",
                            submission("sd=sd1", self.lab.folder), 422)
         self.assertEqual(answer["messages"][0]["line"], 1)
+        answer = page.post("/api/v1/campaigns", submission(
+            LONG, self.lab.folder) | {"check": True}, 200)
+        self.assertIn("long", answer["plan"])
+        self.assertEqual(page.get("/api/v1/campaigns")["campaigns"], [])
         response, _ = ask("POST", "/api/v1/campaigns", b"x" * (3 << 20), JSON)
         self.assertEqual(response.status, 413)
         answer = page.post("/api/v1/campaigns",
@@ -338,10 +348,13 @@ class Http(unittest.TestCase):
         who = page.get("/api/v1/controller")
         self.assertEqual((who["role"], who["may_change"]), ("viewer", False))
         page.post("/api/v1/campaigns", submission(LONG, self.lab.folder), 403)
+        stream = Stream(page)
         self.lab.lockstep("keys", "revoke", "vera", "--dir", keys, check=0)
         lab.wait_until(lambda: b"revoked" in page.ask("GET",
                                                       "/api/v1/hosts")[1],
                        10, "the revocation")
+        stream.thread.join(15)
+        self.assertFalse(stream.thread.is_alive(), "the stream goes on")
 
     def fleet_with_keys(self, http):
         self.lab.controller(http=http)

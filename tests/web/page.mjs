@@ -162,8 +162,21 @@ async function submission(drives) {
   await page.getByRole('button', { name: 'Submit', exact: true }).click();
   await see(/page\.parm:3:11: error/);
   await checkView('submit-refused');
+  await page.getByLabel('Parameter file').fill(`hd=default\nhd=a\nsd=sd1,host=a,lun=${drives}/precious,size=8m,overwrite=yes
+wd=w,sd=sd1,xfersize=4k,rdpct=0\nrd=r,wd=w,iorate=100,elapsed=2,interval=1\n`);
+  await page.getByRole('button', { name: 'Submit', exact: true }).click();
+  await see('This campaign destroys what is on these drives.');
+  assert.match(await page.locator('#consent tbody').textContent(), /\/precious/);
+  await checkView('consent');
+  await page.getByRole('button', { name: 'Destroy it and run' }).click();
+  await see('Destroy what is on 1 drive?');
+  await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByLabel('Parameter file').fill(PARM(drives, 2));
   await page.getByLabel('Campaign name').fill('steps on files');
+  await page.getByRole('button', { name: 'Check only' }).click();
+  await see('This would run:');
+  assert.match(await page.locator('#view pre').first().textContent(), /steps/);
+  assert.equal((await api('campaigns')).campaigns.length, 0);
   await page.getByRole('button', { name: 'Submit', exact: true }).click();
   await see('It is');
   await page.getByRole('link', { name: 'Watch it' }).click();

@@ -42,9 +42,11 @@ class Page(unittest.TestCase):
     def test_a_persons_day(self):
         self.lab.controller(http="127.0.0.1:0")
         self.lab.agent("gone").end()
+        precious = self.lab.file("precious", "all my letters\n" * 600000)
         for name in ("a", "b"):
             self.lab.agent(name, offers=[f"{self.lab.folder}/"])
         self.drive("day", DRIVES=str(self.lab.folder))
+        self.assertTrue(precious.read_text().startswith("all my letters"))
 
     def test_for_looking(self):
         self.lab.make_keys()

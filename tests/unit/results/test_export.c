@@ -7,9 +7,9 @@ static void ask_piece(const char *id, uint32_t phase, uint64_t interval)
 {
     uint32_t before = lab.answers;
 
-    ck_assert_int_eq(
-        results_export(lab.results, id, phase, interval, lab_answered, &lab),
-        0);
+    ck_assert_int_eq(results_export(lab.results, id, phase, interval, true,
+                                    lab_answered, &lab),
+                     0);
     lab_until(&lab, &lab.answers, before + 1);
 }
 
