@@ -447,6 +447,17 @@ enum crew_state crew_state(struct crew *crew)
     return crew->state;
 }
 
+/* Of the first worker that writes: all write by the same rule. */
+static double compressible(const struct crew *crew)
+{
+    for (uint32_t i = 0; crew->state >= CREW_READY &&
+                         crew->state != CREW_FAILED && i < crew->member_count;
+         i++)
+        if (crew->members[i]->worker.compressible > 0)
+            return crew->members[i]->worker.compressible;
+    return 0;
+}
+
 struct crew_facts crew_facts(const struct crew *crew)
 {
     return (struct crew_facts){
@@ -455,6 +466,7 @@ struct crew_facts crew_facts(const struct crew *crew)
         .features = crew->state == CREW_PREPARING || crew->state == CREW_FAILED
                         ? ""
                         : crew->members[0]->features,
+        .compressible = compressible(crew),
         .unlocked = crew->unlocked,
     };
 }

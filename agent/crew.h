@@ -89,6 +89,7 @@ struct crew_facts {
     uint32_t workers;
     uint64_t memory_bytes;
     const char *features; /* of the engine, as in use; "" before READY */
+    double compressible;  /* what is written, measured; 0: nothing is */
     const char *unlocked; /* why buffers are not registered; "": they are */
 };
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,6 +395,17 @@ void stages_release(struct stages *stages, const struct uuid *campaign)
 
 /* ---- The crew ----------------------------------------------------------- */
 
+static PRINTF(3, 4) void append(char *text, size_t size, const char *format,
+                                ...)
+{
+    size_t length = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text + length, size - length, format, args);
+    va_end(args);
+}
+
 static void describe(const struct stages *stages, const struct stage *stage,
                      const struct crew_facts *facts,
                      struct phase_equipment *ret_equipment)
@@ -404,6 +416,12 @@ static void describe(const struct stages *stages, const struct stage *stage,
                    "%.256s %.256s%s%.256s",
                    engine == NULL ? "io_uring" : engine, facts->features,
                    facts->unlocked[0] != '\0' ? ", " : "", facts->unlocked);
+    if (facts->compressible > 0)
+        append(ret_equipment->engine, sizeof(ret_equipment->engine),
+               "; what is written compresses %.2f : 1 in pieces of 4 KiB, "
+               "%.2f : 1 is asked",
+               facts->compressible,
+               stage->job->compression > 1 ? stage->job->compression : 1.0);
     crew_print_placement(stage->crew, stage->job, ret_equipment->placement,
                          sizeof(ret_equipment->placement));
 }

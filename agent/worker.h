@@ -192,7 +192,8 @@ struct worker {
     uint32_t live_cells;
     bool fill; /* ends when its cells have ended */
     struct arrival_profile profile;
-    double compression;
+    double compression;  /* asked */
+    double compressible; /* measured, of what it writes; 0: it does not */
     uint64_t start_ns;
     uint64_t opened_ns;  /* when it opened its schedule */
     clockid_t cpu_clock; /* of its thread, from then on */

@@ -10,6 +10,7 @@
 
 #include "agent/interlock.h"
 #include "agent/memory.h"
+#include "agent/pattern_ratio.h"
 #include "common/units.h"
 
 #include <assert.h>
@@ -324,6 +325,8 @@ static int open_windows(struct worker *w, struct worker_target *t)
             return -ENOMEM;
         at = w->regions[w->region_count - 1].memory;
         fill_windows(w, t, at, count);
+        if (w->compressible == 0)
+            w->compressible = pattern_ratio(at, (size_t)count * t->window);
         for (uint32_t i = 0; i < count; i++, done++, at += t->window) {
             struct slot *slot = &w->slots[t->first_slot + done];
 

@@ -9,7 +9,7 @@ packages="
     libuv1-dev protobuf-c-compiler libprotobuf-c-dev liburing-dev check
     libsqlite3-dev sqlite3 libssl-dev libjansson-dev libinih-dev libblkid-dev
     libmicrohttpd-dev libgnutls28-dev libedit-dev libncurses-dev
-    libfuse3-dev
+    libfuse3-dev zlib1g-dev
     iproute2 nftables procps util-linux python3 chromium
 "
 # A Node.js from elsewhere brings its own npm, and conflicts with Debian's.

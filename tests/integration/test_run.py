@@ -178,7 +178,9 @@ class Run(unittest.TestCase):
             (engine,) = phase["engines"]
             self.assertRegex(engine["placement"],
                              rf"^worker 0 on CPU {cpu}(, node 0)?: sd1$")
-            self.assertRegex(engine["engine"], "^io_uring .*fixed_files")
+            self.assertRegex(engine["engine"], "^io_uring .*fixed_files.*; "
+                             "what is written compresses 1.00 : 1 in pieces "
+                             "of 4 KiB, 1.00 : 1 is asked$")
 
     def test_case_R02_ctrl_c_stops_and_keeps_what_there_is(self):
         drive, process = self.start("--json")

@@ -1,5 +1,6 @@
 /* What is written cannot be compressed and repeats nowhere. */
 #include "agent/pattern.h"
+#include "agent/pattern_ratio.h"
 
 #include "tests/support/suite.h"
 
@@ -124,6 +125,41 @@ START_TEST(stamps_stay_within_the_write)
         ck_assert_int_eq(bytes[i], 0);
     ck_assert_uint_eq(pattern.counter,
                       length / PATTERN_BLOCK + (length % PATTERN_BLOCK >= 16));
+}
+END_TEST
+
+/* What a drive gets, at every size of the pieces that it may compress: within
+ * 3 % of what was asked, and what zlib itself takes for a piece. */
+START_TEST(case_M05_the_ratio_is_right_at_every_size)
+{
+    static const double ratios[] = {1, 1.25, 1.5, 2, 3, 4};
+    static const size_t pieces[] = {4096, 8192, 16384, 65536, 262144};
+    size_t length = 1u << 20;
+    uint8_t *bytes = malloc(length);
+    double asked = ratios[_i];
+
+    pattern_fill(bytes, length, seed);
+    pattern_compress(bytes, length, asked);
+    for (size_t i = 0; i < ARRAY_LENGTH(pieces); i++) {
+        double got = pattern_ratio_of(bytes, length, pieces[i]);
+        double least = 1 / (1 / asked + 100.0 / (double)pieces[i]) * 0.97;
+
+        ck_assert_msg(got >= least && got <= asked * 1.03,
+                      "%.3f of %.3f in pieces of %zu", got, asked, pieces[i]);
+    }
+    free(bytes);
+}
+END_TEST
+
+START_TEST(the_ratio_is_measured)
+{
+    uint8_t *bytes = calloc(1, 8192);
+
+    ck_assert_double_gt(pattern_ratio(bytes, 8192), 50);
+    ck_assert_double_eq(pattern_ratio(bytes, 100), 0);
+    pattern_fill(bytes, 8192, seed);
+    ck_assert_double_eq_tol(pattern_ratio(bytes, 8192), 1, 1e-9);
+    free(bytes);
 }
 END_TEST
 
@@ -335,6 +371,8 @@ int main(void)
     tcase_add_test(cases, duplicates_flip_between_two_contents);
     tcase_add_test(cases, hot_sets_are_at_the_beginning_of_the_drives);
     tcase_add_loop_test(cases, compression_leaves_one_part_of_each_block, 0, 6);
+    tcase_add_loop_test(cases, case_M05_the_ratio_is_right_at_every_size, 0, 6);
+    tcase_add_test(cases, the_ratio_is_measured);
     tcase_add_test(cases, fill_takes_any_length);
     tcase_add_test(cases, each_block_of_each_write_is_unique);
     tcase_add_loop_test(cases, stamps_stay_within_the_write, 0, 13);

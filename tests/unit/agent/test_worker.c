@@ -255,6 +255,42 @@ START_TEST(errors_are_counted_by_errno_and_survived)
 }
 END_TEST
 
+/* Reads leave a pattern in their memory; no write may ever carry it. */
+static void reading_leaves_traces(struct rig *r, const struct engine_io *io,
+                                  uint64_t number, uint64_t since_ns,
+                                  struct engine_null_fate *fate)
+{
+    const uint8_t *bytes = io->memory;
+    uint32_t traces = 0;
+
+    (void)r;
+    (void)number;
+    (void)since_ns;
+    (void)fate;
+    if (io->op == ENGINE_READ) {
+        memset(io->memory, 0x41, io->length);
+        return;
+    }
+    for (uint32_t i = 0; i + 8 <= io->length; i += 8)
+        traces += memcmp(bytes + i, "AAAAAAAA", 8) == 0;
+    ck_assert_uint_eq(traces, 0);
+}
+
+START_TEST(case_M05_what_was_read_is_never_written)
+{
+    rig_init(&rig, 1, 1, 1);
+    rig.job->targets[0].threads = 8;
+    rig.job->targets[0].write = true;
+    rig.job->workloads[0].read_percent = 50;
+    rig.fate = reading_leaves_traces;
+    rig_run(&rig);
+    ck_assert_uint_gt(rig.total[0][JOB_READ].ios, 1000);
+    ck_assert_uint_gt(rig.total[0][JOB_WRITE].ios, 1000);
+    ck_assert_double_eq_tol(rig.workers[0]->compressible, 1, 1e-9);
+    rig_done(&rig);
+}
+END_TEST
+
 static void dead(struct rig *r, const struct engine_io *io, uint64_t number,
                  uint64_t since_ns, struct engine_null_fate *fate)
 {
@@ -398,6 +434,7 @@ int main(void)
     tcase_add_test(cases, case_A01_latencies_are_recorded_as_constructed);
     tcase_add_test(cases, case_N04_a_silent_drive_keeps_its_rows);
     tcase_add_test(cases, errors_are_counted_by_errno_and_survived);
+    tcase_add_test(cases, case_M05_what_was_read_is_never_written);
     tcase_add_test(cases, a_dead_drive_is_not_stormed);
     tcase_add_test(cases, case_J07_eagain_is_tried_again_and_no_error);
     tcase_add_test(cases, sequential_threads_share_one_cursor);
