@@ -424,8 +424,8 @@ double plan_workload_bytes(const struct plan_workload *workload);
 /* Bytes of all sds of a run, each counted once; 0 where one is not known. */
 uint64_t plan_run_bytes(const struct plan *plan, const struct plan_run *run);
 
-/* Bytes that the runs write which have an end: a rate, each block once, maxdata=.
- * `ret_open_ended`: how many runs write as much as the drives take. */
+/* Bytes that the runs write which have an end: by a rate, each block once, or
+ * maxdata=.  `ret_open_ended`: how many runs write as much as drives take. */
 double plan_written_bytes(const struct plan *plan, uint32_t *ret_open_ended);
 
 /* Pauses, warm-ups and measured times of all runs; fills count as 0. */
