@@ -139,6 +139,51 @@ START_TEST(case_F06_data_without_a_signature_is_content)
 }
 END_TEST
 
+/* Members of what is put together from several drives. */
+
+static void put_lvm(void)
+{
+    static const char label[] = "LABELONE\1\0\0\0\0\0\0\0"
+                                "\0\0\0\0\x20\0\0\0LVM2 001";
+
+    drive_put(&drive, 512, label, sizeof(label) - 1);
+}
+
+static void put_md(void)
+{
+    uint8_t superblock[256] = {0xfc, 0x4e, 0x2b, 0xa9, 1};
+
+    superblock[144] = 8; /* where it is, in sectors */
+    drive_put(&drive, 4096, superblock, sizeof(superblock));
+}
+
+static void put_bcache(void)
+{
+    static const uint8_t magic[] = {0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a,
+                                    0x45, 0xca, 0x82, 0x65, 0xf5, 0x7f,
+                                    0x48, 0xba, 0x6d, 0x81};
+    uint8_t superblock[256] = {[8] = 8};
+
+    memcpy(superblock + 24, magic, sizeof(magic));
+    drive_put(&drive, 4096, superblock, sizeof(superblock));
+}
+
+static const struct {
+    void (*put)(void);
+    const char *says;
+} members[] = {
+    {put_lvm, "LVM2_member RAID or volume member"},
+    {put_md, "linux_raid_member RAID or volume member"},
+    {put_bcache, "bcache"},
+};
+
+START_TEST(case_F06_members_of_arrays_are_content)
+{
+    members[_i].put();
+    must_refuse(NULL, members[_i].says);
+}
+END_TEST
+
 /* An erased flash may read as ones. */
 START_TEST(zeros_and_ones_are_blank)
 {
@@ -390,6 +435,8 @@ int main(void)
     tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, case_F06_data_without_a_signature_is_content, 0,
                         ARRAY_LENGTH(sampled));
+    tcase_add_loop_test(tests, case_F06_members_of_arrays_are_content, 0,
+                        ARRAY_LENGTH(members));
     tcase_add_test(tests, zeros_and_ones_are_blank);
     tcase_add_test(tests, a_new_file_system_is_another_content);
     tcase_add_test(tests, case_F06_consent_is_to_what_is_there);
