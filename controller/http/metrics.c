@@ -27,9 +27,15 @@ static void put_label(FILE *out, const char *before, const char *name,
     fputc('"', out);
 }
 
+static void put_typed(FILE *out, const char *name, const char *help,
+                      const char *type)
+{
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
 static void put_family(FILE *out, const char *name, const char *help)
 {
-    fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+    put_typed(out, name, help, "gauge");
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -255,7 +261,9 @@ void metrics_print(FILE *out, const json_t *hosts, const json_t *const *live,
     for (size_t i = 0; i < ARRAY_LENGTH(drive_families); i++) {
         const struct family *family = &drive_families[i].family;
 
-        put_family(out, family->name, family->help);
+        /* Only a summary may have quantiles, say Prometheus' own rules. */
+        put_typed(out, family->name, family->help,
+                  drive_families[i].put == put_quantiles ? "summary" : "gauge");
         for (size_t k = 0; k < count; k++) {
             const json_t *list = json_object_get(live[k], "drives");
 

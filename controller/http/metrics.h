@@ -2,10 +2,10 @@
  * metrics.h - the fleet in Prometheus' text format.  Pure.
  *
  * Made of the documents that everybody else gets: hosts, and for each campaign
- * that runs its status and its newest interval.  All are gauges of that
- * interval; names and labels are stable.  Quantiles are exact ones of merged
- * histograms, over one interval and one drive, workload and operation: they
- * must not be averaged.  README.md has the list.
+ * that runs its status and its newest interval.  All are gauges, or summaries
+ * without sums, of that interval; names and labels are stable.  Quantiles are
+ * exact ones of merged histograms, over one interval and one drive, workload
+ * and operation: they must not be averaged.  README.md has the list.
  *
  * Threads: one owner.
  */

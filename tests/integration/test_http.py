@@ -80,12 +80,12 @@ def submission(text, folder, name="x.parm"):
 
 def metrics(text):
     """{(name, labels): value} of a text that keeps the format's rules."""
-    typed, found = set(), {}
+    typed, found = {}, {}
     for line in text.splitlines():
         if line.startswith("# TYPE "):
-            name = line.split()[2]
+            name, kind = line.split()[2:4]
             assert name not in typed, f"{name} comes twice"
-            typed.add(name)
+            typed[name] = kind
             continue
         if line.startswith("#"):
             continue
@@ -94,6 +94,8 @@ def metrics(text):
         assert match and match[1] in typed, line
         labels = frozenset(re.findall(r'([a-z]+)="((?:[^"\\]|\\.)*)"',
                                       match[2] or ""))
+        quantile = any(key == "quantile" for key, _ in labels)
+        assert quantile == (typed[match[1]] == "summary"), line
         assert (match[1], labels) not in found, f"twice: {line}"
         found[match[1], labels] = float(match[3])
     return found
