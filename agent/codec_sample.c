@@ -11,9 +11,10 @@
 #include "proto/lockstep.pb-c.h"
 
 /* A cell without its blobs, and a part without its cells, take less. */
-#define CELL_BYTES 288u
-#define HEAD_BYTES 8192u
-#define PART_BYTES (CODEC_BODY_MAX - HEAD_BYTES)
+#define CELL_BYTES  288u
+#define DRIVE_BYTES 192u
+#define HEAD_BYTES  8192u
+#define PART_BYTES  (CODEC_BODY_MAX - HEAD_BYTES)
 
 /* A row on its way: every cell that has something to say, and in `ends` which
  * of them is the first of the next part. */
@@ -28,6 +29,10 @@ struct builder {
     uint32_t ends[CODEC_PARTS_MAX];
     uint32_t part_count;
     size_t part_bytes;
+    Lockstep__DriveSample *drives;
+    Lockstep__DriveHealth *healths;
+    Lockstep__DriveSample **drive_list;
+    uint32_t drive_count;
     uint8_t scratch[HISTOGRAM_BLOB_MAX];
 };
 
@@ -77,6 +82,9 @@ static void builder_done(struct builder *builder)
         free(builder->cells[i].service.data);
         free(builder->cells[i].response.data);
     }
+    free(builder->drives);
+    free(builder->healths);
+    free(builder->drive_list);
     free(builder->cells);
     free(builder->list);
     free(builder->errors);
@@ -140,6 +148,68 @@ static bool add_cell(struct builder *builder, uint32_t index, enum job_op op,
     }
     builder->part_bytes += bytes;
     builder->ends[builder->part_count - 1] = builder->cell_count;
+    return true;
+}
+
+static void add_health(struct builder *builder, const struct row_health *from,
+                       Lockstep__DriveSample *to)
+{
+    Lockstep__DriveHealth *health = &builder->healths[builder->drive_count];
+
+    to->has_temperature = from->temperature_mc != ROW_NO_TEMPERATURE;
+    to->temperature_mc = to->has_temperature ? from->temperature_mc : 0;
+    if (!from->known)
+        return;
+    lockstep__drive_health__init(health);
+    health->hot = from->hot;
+    health->used_percent = from->used_percent;
+    health->media_errors = from->media_errors;
+    health->written_bytes = from->written_bytes;
+    health->throttles = from->throttles;
+    health->throttled_s = from->throttled_s;
+    to->health = health;
+}
+
+static void add_drive(struct builder *builder, uint32_t target,
+                      const struct row_drive *from)
+{
+    Lockstep__DriveSample *to = &builder->drives[builder->drive_count];
+
+    if (!from->counted && !from->health.known &&
+        from->health.temperature_mc == ROW_NO_TEMPERATURE)
+        return;
+    lockstep__drive_sample__init(to);
+    to->target = target;
+    to->counted = from->counted;
+    to->shared = from->shared;
+    if (from->counted) {
+        to->reads = from->counters.reads;
+        to->reads_merged = from->counters.reads_merged;
+        to->read_bytes = from->counters.read_bytes;
+        to->writes = from->counters.writes;
+        to->writes_merged = from->counters.writes_merged;
+        to->write_bytes = from->counters.write_bytes;
+        to->in_flight = from->counters.in_flight;
+    }
+    add_health(builder, &from->health, to);
+    builder->drive_list[builder->drive_count++] = to;
+    builder->part_bytes += DRIVE_BYTES;
+}
+
+/* Before the cells: they go with the first part. */
+static bool add_drives(struct builder *builder, const struct row *row)
+{
+    if (row->drives == NULL)
+        return true;
+    builder->drives = calloc(row->drive_count, sizeof(*builder->drives));
+    builder->healths = calloc(row->drive_count, sizeof(*builder->healths));
+    builder->drive_list =
+        calloc(row->drive_count, sizeof(Lockstep__DriveSample *));
+    if (builder->drives == NULL || builder->healths == NULL ||
+        builder->drive_list == NULL)
+        return false;
+    for (uint32_t i = 0; i < row->drive_count; i++)
+        add_drive(builder, i, &row->drives[i]);
     return true;
 }
 
@@ -221,6 +291,8 @@ static struct codec_bytes pack_part(const struct work *work,
         sample.host = &host;
         sample.n_failures = row->failure_count;
         sample.failures = builder->failure_list;
+        sample.n_drives = builder->drive_count;
+        sample.drives = builder->drive_list;
     }
     frame.body_case = LOCKSTEP__FRAME__BODY_SAMPLE;
     frame.sample = &sample;
@@ -236,7 +308,7 @@ uint32_t codec_sample(const struct work *work, const struct row *row,
     if (builder == NULL)
         return 0;
     add_failures(builder, row);
-    if (add_cells(builder, row)) {
+    if (add_drives(builder, row) && add_cells(builder, row)) {
         count = builder->part_count;
         for (uint32_t i = 0; i < count; i++)
             ret_parts[i] = pack_part(work, row, builder, i);

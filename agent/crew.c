@@ -3,6 +3,8 @@
 
 #include "agent/crew_check.h"
 #include "agent/crew_member.h"
+#include "agent/device.h"
+#include "agent/health.h"
 #include "agent/interlock.h"
 #include "agent/limits.h"
 #include "agent/sampler.h"
@@ -26,6 +28,9 @@ struct crew {
     enum crew_state state;
     struct sampler sampler;
     struct host_cpu host;
+    struct devices devices;
+    struct health_watch *health;
+    struct row_drive *drives;
     bool sampling;     /* the sampler is made */
     bool begun;        /* the sampler knows the start */
     uint64_t start_ns; /* from ARMED on */
@@ -171,6 +176,27 @@ static int make_sampler(struct crew *crew, const struct job *job,
     return 0;
 }
 
+/* A constructed engine does nothing to drives: there is nothing to witness. */
+static int watch_drives(struct crew *crew, const struct opened_target *opened,
+                        uint32_t count, const struct crew_options *options,
+                        struct diag *diag)
+{
+    const char *root = options->root == NULL ? "/" : options->root;
+
+    if (options->engine != NULL)
+        return 0;
+    crew->drives = calloc(count, sizeof(*crew->drives));
+    if (crew->drives == NULL ||
+        devices_open(&crew->devices, root, opened, count) < 0)
+        return diag_set(diag, -ENOMEM,
+                        "no memory for the counters of %u drives", count);
+    crew->health = health_watch_new(root, opened, count);
+    for (uint32_t i = 0; i < count; i++)
+        crew->drives[i].health.temperature_mc = ROW_NO_TEMPERATURE;
+    sampler_watch(&crew->sampler, &crew->devices, crew->health, crew->drives);
+    return 0;
+}
+
 static int start_members(struct crew *crew, struct diag *diag)
 {
     for (uint32_t i = 0; i < crew->member_count; i++) {
@@ -200,6 +226,8 @@ static int build(struct crew *crew, const struct job *job,
         r = check_limits(crew, job, diag);
     if (r == 0)
         r = make_sampler(crew, job, diag);
+    if (r == 0)
+        r = watch_drives(crew, opened, job->target_count, options, diag);
     if (r == 0)
         r = start_members(crew, diag);
     return r;
@@ -527,6 +555,7 @@ int crew_arm(struct crew *crew, uint64_t start_ns)
 
     if (r < 0)
         return r;
+    devices_begin(&crew->devices); /* before anything is issued */
     (void)pthread_mutex_lock(&s->mutex);
     /* A worker that has left its sleep for the instant of before goes on to
      * that one; none has while there is more than its spin to go. */
@@ -655,6 +684,9 @@ struct crew *crew_free(struct crew *crew)
     await_members(crew);
     if (crew->sampling)
         sampler_done(&crew->sampler);
+    devices_close(&crew->devices);
+    crew->health = health_watch_free(crew->health);
+    free(crew->drives);
     for (uint32_t i = 0; i < crew->member_count; i++)
         crew_member_leave(crew->members[i]);
     free(crew->members);

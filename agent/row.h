@@ -81,6 +81,39 @@ struct row_holds {
 
 #define ROW_HOLD_NS NS_PER_MS
 
+/* What the kernel counted of a drive. */
+struct row_counters {
+    uint64_t reads; /* completed */
+    uint64_t reads_merged;
+    uint64_t read_bytes;
+    uint64_t writes;
+    uint64_t writes_merged;
+    uint64_t write_bytes;
+    uint32_t in_flight; /* when it was looked at */
+};
+
+#define ROW_NO_TEMPERATURE INT32_MIN
+
+/* What a drive says of itself; counters are of its whole life. */
+struct row_health {
+    bool known;             /* the log: all but the temperature */
+    int32_t temperature_mc; /* thousandths of a degree Celsius */
+    bool hot;               /* the drive's own warning */
+    uint32_t used_percent;  /* of the life that its maker estimates */
+    uint64_t media_errors;
+    uint64_t written_bytes; /* by hosts */
+    uint64_t throttles;     /* times that it slowed down for its temperature */
+    uint64_t throttled_s;
+};
+
+/* One target's drive. */
+struct row_drive {
+    bool counted;
+    bool shared;                  /* others may use it, too: see device.h */
+    struct row_counters counters; /* since the row before */
+    struct row_health health;     /* the latest, never waited for */
+};
+
 /* CPU time in the row's interval. */
 struct row_host {
     uint64_t host_cpu_ns;
@@ -106,6 +139,8 @@ struct row {
     uint32_t cell_count;    /* as in the job */
     const struct row_failure *failures;
     uint32_t failure_count;
+    struct row_drive *drives; /* by target; NULL: nobody looked */
+    uint32_t drive_count;
 };
 
 static inline const struct row_cell *row_cell(const struct row *row,

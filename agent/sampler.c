@@ -2,6 +2,8 @@
 #include "agent/sampler.h"
 
 #include "agent/bank.h"
+#include "agent/device.h"
+#include "agent/health.h"
 #include "agent/memory.h"
 #include "agent/worker.h"
 
@@ -12,6 +14,9 @@
 #include <time.h>
 
 #define LATE_LEAST_NS NS_PER_S
+
+/* The drain row waits for the drives' last word, but not for a sick one's. */
+#define HEALTH_WAIT_NS (3 * NS_PER_S)
 
 /* Which histograms a row needs: those that some worker fills. */
 static uint64_t count_histograms(struct worker *const *workers, uint32_t count)
@@ -319,6 +324,15 @@ static uint64_t busiest_ns(struct sampler *s)
     return most;
 }
 
+static void look_at_drives(struct sampler *s)
+{
+    if (s->devices == NULL)
+        return;
+    devices_since(s->devices, s->row.drives);
+    if (s->health != NULL)
+        health_watch_take(s->health, s->row.drives);
+}
+
 static const struct row *give(struct sampler *s, enum row_kind kind,
                               uint64_t now_ns)
 {
@@ -331,6 +345,7 @@ static const struct row *give(struct sampler *s, enum row_kind kind,
         host_cpu_since(s->host, now_ns, &row->host);
         row->host.worker_cpu_ns = busiest_ns(s);
     }
+    look_at_drives(s);
     s->given = true;
     return row;
 }
@@ -398,6 +413,19 @@ static bool none_opened(const struct sampler *s)
     return true;
 }
 
+/* Whether the drives may still say how they are after the phase. */
+static bool await_health(struct sampler *s, uint64_t now_ns)
+{
+    if (s->health == NULL)
+        return false;
+    if (s->health_asked_ns == 0) {
+        health_watch_ask(s->health);
+        s->health_asked_ns = now_ns;
+    }
+    return now_ns < s->health_asked_ns + HEALTH_WAIT_NS &&
+           health_watch_asked(s->health);
+}
+
 /* The last row, once all have ended. */
 static const struct row *give_drain(struct sampler *s, uint64_t now_ns)
 {
@@ -407,6 +435,8 @@ static const struct row *give_drain(struct sampler *s, uint64_t now_ns)
         s->drained = true;
         return NULL;
     }
+    if (await_health(s, now_ns))
+        return NULL;
     s->row.begin_ns = UINT64_MAX;
     for (uint32_t i = 0; i < s->worker_count; i++) {
         struct sampler_worker *sw = &s->workers[i];
@@ -453,6 +483,15 @@ const struct row *sampler_take(struct sampler *s, uint64_t now_ns)
     if (is_overdue(s, now_ns))
         return give_late(s, missing, now_ns);
     return NULL;
+}
+
+void sampler_watch(struct sampler *s, struct devices *devices,
+                   struct health_watch *health, struct row_drive *drives)
+{
+    s->devices = devices;
+    s->health = health;
+    s->row.drives = drives;
+    s->row.drive_count = devices->count;
 }
 
 uint64_t sampler_edge_ns(const struct sampler *s)

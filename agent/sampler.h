@@ -17,6 +17,8 @@
 #include "agent/row.h"
 #include "common/base.h"
 
+struct devices;
+struct health_watch;
 struct worker;
 
 /* What is known of one worker. */
@@ -43,7 +45,10 @@ struct sampler {
     uint64_t interval_ns;
     uint32_t warmup_intervals;
     uint64_t intervals_max;
-    struct host_cpu *host; /* NULL: rows tell no CPU time */
+    struct host_cpu *host;       /* NULL: rows tell no CPU time */
+    struct devices *devices;     /* NULL: nor of drives */
+    struct health_watch *health; /* NULL: nor how they are */
+    uint64_t health_asked_ns;    /* for the last time; 0: not yet */
     void *memory;
     size_t memory_length;
 };
@@ -61,6 +66,11 @@ uint64_t sampler_memory(struct worker *const *workers, uint32_t worker_count,
 
 /* Once the workers' start is known. */
 void sampler_begin(struct sampler *sampler, uint64_t start_ns);
+
+/* Before the first row: what is told of drives.  All stays the caller's;
+ * `drives` has an entry for each target. */
+void sampler_watch(struct sampler *sampler, struct devices *devices,
+                   struct health_watch *health, struct row_drive *drives);
 
 /* The next row, good until the next call; NULL when there is none yet. */
 const struct row *sampler_take(struct sampler *sampler, uint64_t now_ns);

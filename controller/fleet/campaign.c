@@ -778,7 +778,7 @@ int campaign_sample(struct campaign *campaign, uint32_t host,
     struct sample *sample = from->sample;
 
     sample->host = host;
-    err = slice_translate(slice, from->sample, diag);
+    err = slice_translate(campaign->plan, slice, from->sample, diag);
     if (err == 0)
         err = translate_times(campaign->conductor, host, from, diag);
     if (err == 0) {

@@ -248,6 +248,61 @@ static void decode_host(struct check *c, const Lockstep__Sample *from,
     };
 }
 
+static void decode_health(struct check *c, const Lockstep__DriveHealth *from,
+                          struct sample_health *to)
+{
+    if (from == NULL)
+        return;
+    *to = (struct sample_health){
+        .known = true,
+        .hot = from->hot,
+        .used_percent = (uint32_t)check_range(c, "used_percent",
+                                              from->used_percent, 0, 255),
+        .media_errors = count_of(c, "media_errors", from->media_errors),
+        .written_bytes = count_of(c, "written_bytes", from->written_bytes),
+        .throttles = count_of(c, "throttles", from->throttles),
+        .throttled_s = count_of(c, "throttled_s", from->throttled_s),
+    };
+}
+
+static void decode_drive(struct check *c, const Lockstep__DriveSample *from,
+                         struct sample_drive *to)
+{
+    to->target = (uint32_t)check_range(c, "target", from->target, 0,
+                                       WIRE_TARGETS_MAX - 1);
+    to->counted = from->counted;
+    to->shared = from->shared;
+    to->reads = count_of(c, "reads", from->reads);
+    to->reads_merged = count_of(c, "reads_merged", from->reads_merged);
+    to->read_bytes = count_of(c, "read_bytes", from->read_bytes);
+    to->writes = count_of(c, "writes", from->writes);
+    to->writes_merged = count_of(c, "writes_merged", from->writes_merged);
+    to->write_bytes = count_of(c, "write_bytes", from->write_bytes);
+    to->in_flight = from->in_flight;
+    to->has_temperature = from->has_temperature;
+    to->temperature_mc = from->temperature_mc;
+    decode_health(c, from->health, &to->health);
+}
+
+static void decode_drives(struct check *c, const Lockstep__Sample *from,
+                          struct sample *to)
+{
+    if (from->n_drives == 0)
+        return;
+    if (from->n_drives > WIRE_TARGETS_MAX || from->part != 0) {
+        check_fail(c, "%zu drives in part %u", from->n_drives, from->part);
+        return;
+    }
+    to->drives = calloc(from->n_drives, sizeof(*to->drives));
+    if (to->drives == NULL) {
+        check_fail(c, "out of memory");
+        return;
+    }
+    to->drive_count = (uint32_t)from->n_drives;
+    for (uint32_t i = 0; i < to->drive_count && c->err == 0; i++)
+        decode_drive(c, from->drives[i], &to->drives[i]);
+}
+
 static void decode_head(struct check *c, const Lockstep__Sample *from,
                         struct sample *to)
 {
@@ -294,6 +349,8 @@ void wire_decode_sample(struct check *c, const Lockstep__Sample *from,
         decode_errors(c, from, sample);
     if (c->err == 0)
         decode_failures(c, from, sample);
+    if (c->err == 0)
+        decode_drives(c, from, sample);
     if (c->err != 0) {
         sample = sample_free(sample);
         return;

@@ -110,6 +110,8 @@ struct slice *slice_free(struct slice *slice)
     return NULL;
 }
 
+/* ---- Samples ----------------------------------------------------------- */
+
 static int translate_cell(const struct slice *slice, uint32_t *cell,
                           struct diag *diag)
 {
@@ -120,8 +122,9 @@ static int translate_cell(const struct slice *slice, uint32_t *cell,
     return 0;
 }
 
-int slice_translate(const struct slice *slice, struct sample *sample,
-                    struct diag *diag)
+/* The agent's cells become the run's. */
+static int translate_cells(const struct slice *slice, struct sample *sample,
+                           struct diag *diag)
 {
     int err = 0;
 
@@ -132,4 +135,29 @@ int slice_translate(const struct slice *slice, struct sample *sample,
     for (uint32_t i = 0; i < sample->failure_count && err == 0; i++)
         err = translate_cell(slice, &sample->failures[i].cell, diag);
     return err;
+}
+
+/* The agent's targets become the plan's. */
+static int translate_drives(const struct plan *plan, const struct slice *slice,
+                            struct sample *sample, struct diag *diag)
+{
+    const struct plan_run *run = &plan->runs[slice->run];
+
+    for (uint32_t i = 0; i < sample->drive_count; i++) {
+        uint32_t target = sample->drives[i].target;
+
+        if (target >= slice->target_count)
+            return diag_set(diag, -EPROTO, "a sample speaks of drive %u of %u",
+                            target, slice->target_count);
+        sample->drives[i].target = run->targets[slice->targets[target]].target;
+    }
+    return 0;
+}
+
+int slice_translate(const struct plan *plan, const struct slice *slice,
+                    struct sample *sample, struct diag *diag)
+{
+    int err = translate_cells(slice, sample, diag);
+
+    return err < 0 ? err : translate_drives(plan, slice, sample, diag);
 }

@@ -38,10 +38,10 @@ struct slice {
 int slice_new(const struct plan *plan, uint32_t run, uint32_t host,
               struct slice **ret_slice) MUST_CHECK;
 
-/* The cells that a sample of the agent speaks of become the run's.  -EPROTO for
- * one that there is not. */
-int slice_translate(const struct slice *slice, struct sample *sample,
-                    struct diag *diag) MUST_CHECK;
+/* The agent's numbers of cells and targets in a sample become the plan's.
+ * -EPROTO with the reason for one that there is not. */
+int slice_translate(const struct plan *plan, const struct slice *slice,
+                    struct sample *sample, struct diag *diag) MUST_CHECK;
 
 /* NULL is fine.  Returns NULL. */
 struct slice *slice_free(struct slice *slice);

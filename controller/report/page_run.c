@@ -145,8 +145,26 @@ static void find_rest(struct page *page, const json_t *phase)
                 page->rows.missing);
 }
 
+/* Where the figures say more about the generator, or a drive was not itself. */
+static void find_flags(struct page *page, const json_t *phase)
+{
+    const json_t *flag;
+    size_t i;
+
+    json_array_foreach(json_object_get(phase, "flags"), i, flag)
+    {
+        FILE *out = page_finding(page, phase);
+
+        page_text(out, read_text(flag, "name"));
+        fputs(": ", out);
+        page_text(out, read_text(flag, "text"));
+        fputs("</li>\n", out);
+    }
+}
+
 static void find_all(struct page *page, const json_t *phase)
 {
+    find_flags(page, phase);
     find_rest(page, phase);
     find_errors(page, phase);
     find_lost(page, phase);

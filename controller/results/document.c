@@ -278,6 +278,7 @@ struct object document_phase_end_event(const struct document_phase *phase,
                   end->uncertainty_ns < 0 ? NAN
                                           : (double)end->uncertainty_ns / 1000);
     document_without_first(&o, end->without_first);
+    object_put(&o, "flags", end->flags == NULL ? json_array() : end->flags);
     if (end->total == NULL) {
         object_done(&total);
         object_put(&o, "total", json_null());

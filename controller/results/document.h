@@ -84,6 +84,7 @@ struct document_end {
     int64_t uncertainty_ns;
     const struct figures *total;         /* NULL: nothing was measured */
     const struct figures *without_first; /* NULL: see rest.h */
+    json_t *flags;                       /* taken; NULL is null */
 };
 
 /* The key "without_first": the total as vdbench takes it; NULL is null. */

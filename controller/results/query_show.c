@@ -197,8 +197,8 @@ void show_put_drive_name(struct show *show, struct object *o, uint32_t item)
     object_put_text(o, "lun", drive == NULL ? NULL : drive->path);
 }
 
-static void put_name(struct show *show, struct object *o,
-                     enum record_scope scope, uint32_t item)
+void show_put_name(struct show *show, struct object *o, enum record_scope scope,
+                   uint32_t item)
 {
     const char *name;
 
@@ -241,8 +241,10 @@ static int append_total(struct show *show, struct statement *s,
         object_done(&o);
         return err;
     }
-    put_name(show, &o, scope, item);
+    show_put_name(show, &o, scope, item);
     document_figures(&o, &figures);
+    if (scope == RECORD_DRIVE)
+        show_put_device(show, &o, item);
     if (scope == RECORD_DRIVE)
         note_idle(show, &o, &figures);
     if (scope == RECORD_CLUSTER)
@@ -525,6 +527,10 @@ int show_phase(struct show *show)
         err = show_put_failures(show);
     if (err == 0)
         err = put_engines(show);
+    if (err == 0)
+        err = show_put_flags(show);
+    if (err == 0 && !show->brief)
+        err = show_load_devices(show);
     if (err == 0 && !show->brief)
         err = put_drain(show);
     if (err == 0)
@@ -540,7 +546,8 @@ void show_phase_done(struct show *show)
 {
     object_done(&show->o);
     json_decref(show->workloads);
-    show->workloads = NULL;
+    json_decref(show->devices);
+    show->workloads = show->devices = NULL;
 }
 
 static int write_phase(struct show *show)

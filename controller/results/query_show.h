@@ -8,6 +8,7 @@
 #define CONTROLLER_RESULTS_QUERY_SHOW_H
 
 #include "controller/results/query.h"
+#include "controller/results/record.h"
 
 struct show {
     struct store_access *access;
@@ -22,6 +23,7 @@ struct show {
     struct object o;
     json_t *workloads; /* names */
     json_t *idle;      /* drives that did nothing */
+    json_t *devices;   /* what was told of drives, by number of the target */
 };
 
 /* Loads the names; show_done() also after a failure. */
@@ -47,6 +49,15 @@ void show_put_drive_name(struct show *show, struct object *o, uint32_t target);
 
 /* query_failures.c: "failures" of show->phase. */
 int show_put_failures(struct show *show) MUST_CHECK;
+
+/* Who a total or a flag is about. */
+void show_put_name(struct show *show, struct object *o, enum record_scope scope,
+                   uint32_t item);
+
+/* query_trust.c: show->devices; "device" of a drive; "flags" of the phase. */
+int show_load_devices(struct show *show) MUST_CHECK;
+void show_put_device(struct show *show, struct object *o, uint32_t target);
+int show_put_flags(struct show *show) MUST_CHECK;
 
 /* Reads the CPU and tally columns of a row. */
 int show_get_figures(struct show *show, struct statement *s, uint64_t window_ns,

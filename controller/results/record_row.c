@@ -3,6 +3,7 @@
  */
 #include "controller/results/chunk.h"
 #include "controller/results/columns.h"
+#include "controller/results/device.h"
 #include "controller/results/record.h"
 
 #include <errno.h>
@@ -23,26 +24,33 @@ static int out_of_memory(struct store_access *access, struct diag *diag)
 static int record_cells(struct store_access *access, uint64_t phase,
                         const struct host_row *row, struct diag *diag)
 {
-    struct bytes cells = {0};
+    struct bytes cells = {0}, drives = {0};
     struct statement s;
     int err;
 
     chunk_encode(&cells, row->parts, row->part_count);
-    if (cells.failed) {
+    for (uint32_t i = 0; i < row->part_count; i++)
+        if (row->parts[i]->drive_count > 0) /* of one part alone */
+            device_encode(&drives, row->parts[i]->drives,
+                          row->parts[i]->drive_count);
+    if (cells.failed || drives.failed) {
         bytes_done(&cells);
+        bytes_done(&drives);
         return out_of_memory(access, diag);
     }
     statement_begin(&s, access,
                     "INSERT INTO sample(phase, interval, drain, host, kind, "
-                    "cells) VALUES (?, ?, ?, ?, ?, ?)");
+                    "cells, drives) VALUES (?, ?, ?, ?, ?, ?, ?)");
     statement_uint(&s, phase);
     statement_uint(&s, row->interval);
     statement_int(&s, is_drain(row->kind));
     statement_uint(&s, row->host);
     statement_int(&s, row->kind);
     statement_blob(&s, cells.data, cells.length);
+    statement_blob(&s, drives.data, drives.length);
     err = statement_run(&s, diag);
     bytes_done(&cells);
+    bytes_done(&drives);
     return err;
 }
 

@@ -5,6 +5,7 @@
 #include "controller/results/inside.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,42 @@ static int64_t end_wall_ns(const struct live_phase *phase)
                : phase->start_wall_ns + totals->end_ns;
 }
 
+/* "host" or "host:sd". */
+static void flag_name(const struct plan *plan, const struct trust_flag *flag,
+                      char *name, size_t size)
+{
+    const struct plan_target *target;
+
+    if (flag->scope == RECORD_HOST) {
+        (void)snprintf(name, size, "%s", plan->hosts[flag->item].label);
+        return;
+    }
+    target = &plan->targets[flag->item];
+    (void)snprintf(name, size, "%s:%s", plan->hosts[target->host].label,
+                   target->sd);
+}
+
+static json_t *flags_of(const struct live_phase *phase)
+{
+    json_t *array = json_array();
+    struct object all = object_new();
+    char name[2 * TEXT_SIZE];
+
+    for (uint32_t i = 0;
+         phase->totals != NULL && i < phase->totals->trust.count; i++) {
+        const struct trust_flag *flag = &phase->totals->trust.flags[i];
+        struct object o = object_new();
+
+        flag_name(phase->campaign->plan, flag, name, sizeof(name));
+        object_put_text(&o, "name", name);
+        object_put_text(&o, "flag", flag->word);
+        object_put_text(&o, "text", flag->text);
+        object_append(&all, array, &o);
+    }
+    object_done(&all);
+    return array;
+}
+
 static struct object make_phase_end(struct results_event *event)
 {
     struct live_phase *phase = event->phase;
@@ -174,6 +211,7 @@ static struct object make_phase_end(struct results_event *event)
         .uncertainty_ns = phase->uncertainty_ns,
         .total = total_figures(phase, &figures) ? &figures : NULL,
         .without_first = rest_figures(phase, &rest) ? &rest : NULL,
+        .flags = flags_of(phase),
     };
 
     return document_phase_end_event(&facts, &end);

@@ -14,6 +14,7 @@ struct sample *sample_free(struct sample *sample)
         free(sample->cells);
         free(sample->errors);
         free(sample->failures);
+        free(sample->drives);
         free(sample->memory);
         free(sample);
     }

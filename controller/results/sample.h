@@ -75,6 +75,34 @@ struct sample_host {
     uint64_t refused; /* submissions that the kernel put off */
 };
 
+/* What a drive says of itself; counters are of its whole life. */
+struct sample_health {
+    bool known;
+    bool hot;
+    uint32_t used_percent;
+    uint64_t media_errors;
+    uint64_t written_bytes;
+    uint64_t throttles;
+    uint64_t throttled_s;
+};
+
+/* What the kernel counted of a drive since the row before. */
+struct sample_drive {
+    uint32_t target; /* index into plan.targets */
+    bool counted;    /* all of it up to in_flight is known */
+    bool shared;     /* others may use it, too: no witness of this phase */
+    uint64_t reads;
+    uint64_t reads_merged;
+    uint64_t read_bytes;
+    uint64_t writes;
+    uint64_t writes_merged;
+    uint64_t write_bytes;
+    uint32_t in_flight;
+    bool has_temperature;
+    int32_t temperature_mc;
+    struct sample_health health;
+};
+
 struct sample {
     uint32_t host; /* index into plan.hosts */
     uint64_t interval;
@@ -96,6 +124,8 @@ struct sample {
     uint32_t error_count;
     struct sample_failure *failures; /* in part 0 only */
     uint32_t failure_count;
+    struct sample_drive *drives; /* in part 0 only */
+    uint32_t drive_count;
     void *memory; /* what the blobs point into; sample_free()'s */
 };
 

@@ -174,6 +174,7 @@ static const char version_2[] =
     ADD_LATENESS("cluster_interval") ADD_HOLDS("cluster_interval")
     ADD_LATENESS("workload_interval")
     ADD_LATENESS("total") ADD_HOLDS("total");
+
 /* Who did what; and what was on a target that a campaign overwrites. */
 static const char version_3[] =
     "CREATE TABLE audit("
@@ -182,6 +183,21 @@ static const char version_3[] =
     " action TEXT NOT NULL, subject TEXT NOT NULL, campaign INTEGER,"
     " refused INTEGER NOT NULL, detail TEXT NOT NULL) STRICT;"
     "ALTER TABLE target ADD COLUMN content TEXT NOT NULL DEFAULT '';";
+
+/* What the kernel and the drives told, and what that says of the figures. */
+static const char version_6[] =
+    "ALTER TABLE sample ADD COLUMN drives BLOB;"
+
+    "CREATE TABLE device("
+    " phase INTEGER NOT NULL, target INTEGER NOT NULL,"
+    " facts TEXT NOT NULL,"
+    " PRIMARY KEY(phase, target)) STRICT;"
+
+    "CREATE TABLE flag("
+    " phase INTEGER NOT NULL, position INTEGER NOT NULL,"
+    " scope INTEGER NOT NULL, item INTEGER NOT NULL,"
+    " word TEXT NOT NULL, text TEXT NOT NULL,"
+    " PRIMARY KEY(phase, position)) STRICT;";
 /* clang-format on */
 
 /* What startcmd=, endcmd= and heartbeat_error= ran. */
@@ -197,8 +213,8 @@ static const char version_4[] =
 /* Whether retention is through with a phase. */
 static const char version_5[] = ADD("phase", "thinned");
 
-static const char *const steps[] = {version_1, version_2, version_3, version_4,
-                                    version_5};
+static const char *const steps[] = {version_1, version_2, version_3,
+                                    version_4, version_5, version_6};
 
 uint32_t schema_version(void)
 {

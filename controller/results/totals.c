@@ -20,6 +20,8 @@ struct adding {
     struct tally_pair *cells;
     struct tally_pair *workloads;
     struct tally_pair cluster;
+    struct device *devices; /* by target of the plan */
+    struct histogram *scratch;
 };
 
 struct totals *totals_free(struct totals *totals)
@@ -29,6 +31,8 @@ struct totals *totals_free(struct totals *totals)
     for (uint32_t i = 0; i < totals->item_count; i++)
         packed_done(&totals->items[i].sum);
     rest_done(&totals->rest);
+    trust_done(&totals->trust);
+    free(totals->devices);
     free(totals->items);
     free(totals->hosts);
     free(totals);
@@ -121,9 +125,12 @@ static int set_up(struct adding *a)
     totals->items = calloc(items, sizeof(*totals->items));
     totals->hosts =
         calloc((size_t)layout->takes_part_count + 1, sizeof(*totals->hosts));
+    a->devices = calloc((size_t)layout->target_count + 1, sizeof(*a->devices));
+    a->scratch = malloc(sizeof(*a->scratch));
     if (a->cells == NULL || a->workloads == NULL || totals->items == NULL ||
-        totals->hosts == NULL)
+        totals->hosts == NULL || a->devices == NULL || a->scratch == NULL)
         return -ENOMEM;
+    histogram_init(a->scratch);
     for (uint32_t h = 0; h < layout->host_count; h++)
         if (layout->takes_part[h])
             totals->hosts[totals->host_count++].host = h;
@@ -144,6 +151,8 @@ static void tear_down(struct adding *a)
     free(a->workloads);
     free(a->by_host);
     free(a->host_from);
+    free(a->devices);
+    free(a->scratch);
     a->layout = layout_free(a->layout);
 }
 
@@ -245,17 +254,49 @@ static int read_start(struct adding *a, struct diag *diag)
 /* ---- Sums, from the samples ------------------------------------------------
  */
 
-static int add_cell(struct adding *a, uint32_t host,
-                    const struct sample_cell *cell)
+/* What the workers did, in every row. */
+static int note_work(struct adding *a, uint32_t host,
+                     const struct sample_cell *cell)
 {
-    const struct counts n = counts_of(cell);
-    struct tally *tally;
-    int err;
+    struct device *device;
 
     if (cell->cell >= a->layout->cell_count ||
         a->layout->cells[cell->cell].host != host)
         return -EBADMSG;
-    tally = &a->cells[cell->cell].op[cell->op];
+    device = &a->devices[a->layout->cells[cell->cell].target];
+    device->ios[cell->op] += cell->ios;
+    device->bytes[cell->op] += cell->bytes;
+    return 0;
+}
+
+/* What the kernel and the drives told, in every row; NULL: nothing. */
+static int add_drives(struct adding *a, const uint8_t *data, size_t length)
+{
+    struct byte_reader reader;
+    struct sample_drive drive;
+    int got;
+
+    if (length == 0)
+        return 0;
+    got = device_open(&reader, data, length);
+    if (got == 0)
+        got = device_next(&reader, &drive);
+    while (got == 1) {
+        if (drive.target >= a->layout->target_count)
+            return -EBADMSG;
+        device_add(&a->devices[drive.target], &drive);
+        got = device_next(&reader, &drive);
+    }
+    return got;
+}
+
+/* Of a measured row. */
+static int add_cell(struct adding *a, const struct sample_cell *cell)
+{
+    const struct counts n = counts_of(cell);
+    struct tally *tally = &a->cells[cell->cell].op[cell->op];
+    int err;
+
     err = tally_add_blob(&tally->service, cell->service, cell->service_length,
                          cell->ios);
     if (err == 0 && cell->response_length > 0)
@@ -282,6 +323,7 @@ static int add_sample(struct adding *a, struct statement *s, struct diag *diag)
     uint32_t host = (uint32_t)statement_get_uint(s);
     struct chunk_reader reader;
     struct sample_cell cell;
+    bool measured = statement_get_int(s) == SAMPLE_ROW_MEASURED;
     const uint8_t *data;
     size_t length;
     int got;
@@ -289,15 +331,21 @@ static int add_sample(struct adding *a, struct statement *s, struct diag *diag)
     data = statement_get_blob(s, &length);
     if (host >= a->layout->host_count)
         return explain(a, -EUCLEAN, diag);
-    clear_gauges(a, host);
+    if (measured)
+        clear_gauges(a, host);
     got = chunk_open(&reader, data, length);
     if (got == 0)
         got = chunk_next(&reader, &cell);
     while (got == 1) {
-        got = add_cell(a, host, &cell);
+        got = note_work(a, host, &cell);
+        if (got == 0 && measured)
+            got = add_cell(a, &cell);
         if (got == 0)
             got = chunk_next(&reader, &cell);
     }
+    data = statement_get_blob(s, &length);
+    if (got == 0)
+        got = add_drives(a, data, length);
     return got < 0 ? explain(a, got, diag) : 0;
 }
 
@@ -309,11 +357,9 @@ static int add_samples(struct adding *a, uint32_t first, uint32_t last,
     int got;
 
     statement_begin(&s, a->access,
-                    "SELECT host, cells FROM sample WHERE phase = ? AND "
-                    "drain = 0 AND kind = ? AND host BETWEEN ? AND ? "
-                    "ORDER BY interval");
+                    "SELECT host, kind, cells, drives FROM sample WHERE "
+                    "phase = ? AND host BETWEEN ? AND ? ORDER BY interval");
     statement_uint(&s, a->totals->phase);
-    statement_int(&s, SAMPLE_ROW_MEASURED);
     statement_uint(&s, first);
     statement_uint(&s, last);
     got = statement_step(&s, diag);
@@ -400,6 +446,42 @@ static int sum_workloads(struct adding *a, uint32_t host)
     return err;
 }
 
+static void judge_host(struct adding *a, const struct totals_host *host,
+                       const struct tally_pair *sum)
+{
+    uint64_t window_ns = totals_window_ns(a->totals);
+    struct figures figures;
+
+    if (window_ns == 0)
+        return;
+    figures_of(sum, window_ns, true, &host->cpu, a->scratch, &figures);
+    trust_judge_host(&a->totals->trust, host->host, &figures, window_ns);
+}
+
+static bool is_told(const struct device *device)
+{
+    return device->sum.counted || device->sum.has_temperature ||
+           device->before.known;
+}
+
+/* The drives of which anything was told, and what that says. */
+static int keep_devices(struct adding *a)
+{
+    struct totals *totals = a->totals;
+
+    totals->devices =
+        calloc((size_t)a->layout->target_count + 1, sizeof(*totals->devices));
+    if (totals->devices == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < a->layout->target_count; i++) {
+        if (!is_told(&a->devices[i]))
+            continue;
+        trust_judge_drive(&totals->trust, &a->devices[i]);
+        totals->devices[totals->device_count++] = a->devices[i];
+    }
+    return totals->trust.failed ? -ENOMEM : 0;
+}
+
 /* A host's cells are complete: they become its drives, itself, and parts of the
  * workloads and the cluster. */
 static int sum_host(struct adding *a, const struct totals_host *host)
@@ -407,6 +489,8 @@ static int sum_host(struct adding *a, const struct totals_host *host)
     struct tally_pair sum = {0};
     int err = sum_drives(a, host->host, &sum);
 
+    if (err == 0)
+        judge_host(a, host, &sum);
     if (err == 0)
         err = keep(a, RECORD_HOST, host->host, &sum, &host->cpu);
     if (err == 0)
@@ -457,6 +541,8 @@ static int sum_all(struct adding *a, struct diag *diag)
     err = keep(a, RECORD_CLUSTER, 0, &a->cluster, &cpu);
     for (uint32_t w = 0; w < a->layout->workload_count && err == 0; w++)
         err = keep(a, RECORD_WORKLOAD, w, &a->workloads[w], NULL);
+    if (err == 0)
+        err = keep_devices(a);
     return err < 0 ? explain(a, err, diag) : 0;
 }
 
@@ -547,10 +633,71 @@ static int write_times(struct store_access *access, const struct totals *totals,
     return statement_run(&s, diag);
 }
 
+static int write_device(struct store_access *access,
+                        const struct totals *totals,
+                        const struct device *device, struct diag *diag)
+{
+    struct object o = device_object(device);
+    char *facts = object_text(&o);
+    struct statement s;
+    int err;
+
+    if (facts == NULL)
+        return diag_set(diag, -ENOMEM, "store '%s': %s", access->path,
+                        statement_remedy(-ENOMEM));
+    statement_begin(&s, access,
+                    "INSERT OR REPLACE INTO device(phase, target, facts) "
+                    "VALUES (?, ?, ?)");
+    statement_uint(&s, totals->phase);
+    statement_uint(&s, device->sum.target);
+    statement_text(&s, facts);
+    err = statement_run(&s, diag);
+    free(facts);
+    return err;
+}
+
+static int write_flag(struct store_access *access, const struct totals *totals,
+                      uint32_t position, struct diag *diag)
+{
+    const struct trust_flag *flag = &totals->trust.flags[position];
+    struct statement s;
+
+    statement_begin(&s, access,
+                    "INSERT INTO flag(phase, position, scope, item, word, "
+                    "text) VALUES (?, ?, ?, ?, ?, ?)");
+    statement_uint(&s, totals->phase);
+    statement_uint(&s, position);
+    statement_int(&s, flag->scope);
+    statement_uint(&s, flag->item);
+    statement_text(&s, flag->word);
+    statement_text(&s, flag->text);
+    return statement_run(&s, diag);
+}
+
+/* Those of before, where the totals are made again, go. */
+static int write_trust(struct store_access *access, const struct totals *totals,
+                       struct diag *diag)
+{
+    struct statement s;
+    int err;
+
+    statement_begin(&s, access, "DELETE FROM flag WHERE phase = ?");
+    statement_uint(&s, totals->phase);
+    err = statement_run(&s, diag);
+    for (uint32_t i = 0; i < totals->trust.count && err == 0; i++)
+        err = write_flag(access, totals, i, diag);
+    for (uint32_t i = 0; i < totals->device_count && err == 0; i++)
+        err = write_device(access, totals, &totals->devices[i], diag);
+    return err;
+}
+
 int totals_write(struct store_access *access, const struct totals *totals,
                  struct diag *diag)
 {
     int err = write_times(access, totals, diag);
+
+    if (err == 0)
+        err = write_trust(access, totals, diag);
 
     for (uint32_t i = 0; i < totals->item_count && err == 0; i++)
         err = write_item(access, totals, &totals->items[i], diag);

@@ -13,6 +13,7 @@
 
 #include "controller/results/record.h"
 #include "controller/results/rest.h"
+#include "controller/results/trust.h"
 
 /* Of one host in the measured part. */
 struct totals_host {
@@ -42,7 +43,10 @@ struct totals {
     uint64_t failures; /* requests that failed in all of the phase, warm-up and
                           drain as well; not written, nor is the next */
     char first_failure[REASON_SIZE]; /* in words; "" without any */
-    struct rest rest;                /* for watchers; not written */
+    struct device *devices; /* of which anything was told */
+    uint32_t device_count;
+    struct trust trust;
+    struct rest rest; /* for watchers; not written */
 };
 
 /* A phase that never began gives totals without items. */

@@ -213,6 +213,16 @@ void live_latencies(FILE *out, const json_t *figures)
     }
 }
 
+void live_flags(FILE *out, const json_t *phase)
+{
+    const json_t *flag;
+    size_t i;
+
+    json_array_foreach(json_object_get(phase, "flags"), i, flag)
+        fprintf(out, "  flag %s, %s: %s\n", text_of(flag, "flag"),
+                text_of(flag, "name"), text_of(flag, "text"));
+}
+
 /* A run's average row and its percentiles; of a fill, how much it wrote. */
 static void print_total(struct live *live, const json_t *event,
                         const json_t *total)
@@ -248,6 +258,7 @@ static void on_phase_end(struct live *live, const json_t *event)
                 "%.0f us\n",
                 number_of(event, "start_spread_us"),
                 number_of(event, "start_uncertainty_us"));
+    live_flags(live->out, event);
     if (strcmp(verdict, "complete") != 0)
         fprintf(live->out, "  %s: %s\n", verdict, text_of(event, "error"));
 }

@@ -34,6 +34,9 @@ void live_init(struct live *live, FILE *out);
 /* Prints one event.  Returns true when it was the campaign's "end". */
 bool live_event(struct live *live, const json_t *event);
 
+/* What makes its figures doubtful, a line each. */
+void live_flags(FILE *out, const json_t *phase);
+
 /* The latencies of a run, service and response side by side. */
 void live_latencies(FILE *out, const json_t *figures);
 

@@ -250,6 +250,7 @@ static void print_phase(const json_t *phase)
     print_stuck(phase);
     if (json_is_object(total))
         live_latencies(stdout, total);
+    live_flags(stdout, phase);
     print_scope(phase, "hosts", host_totals);
     print_scope(phase, "drives", drive_totals);
     print_scope(phase, "workloads", workload_totals);

@@ -9,7 +9,9 @@ io_uring threads included), and the ratios to fio with its best settings that
 still record latencies (registered files and buffers, batches).  Single figures
 of a shared machine mean little; the ratios of runs in turn do.
 
-It makes its own targets: files below --scratch, and a loop device when it may.
+It makes its own targets: files below --scratch, and a loop device and a zram
+device when it may.  zram hands every request to a thread of the kernel, which
+sets the pace: it is reported, no claim is made about it.
 """
 import argparse
 import json
@@ -87,13 +89,38 @@ def make_loop(backing):
     return made.stdout.strip() if made.returncode == 0 else None
 
 
-def targets(directory, loop):
+ZRAM = Path("/sys/class/zram-control")
+
+
+def make_zram(megabytes=256):
+    """One of our own, full of bytes that do not compress; None where this
+    machine does not let us."""
+    try:
+        number = int((ZRAM / "hot_add").read_text())
+        Path(f"/sys/block/zram{number}/disksize").write_text(f"{megabytes}M")
+        with open(f"/dev/zram{number}", "wb") as drive:
+            for _ in range(megabytes):
+                drive.write(os.urandom(1 << 20))
+    except (OSError, ValueError):
+        return None
+    return number
+
+
+def remove_zram(number):
+    Path(f"/sys/block/zram{number}/reset").write_text("1")
+    (ZRAM / "hot_remove").write_text(str(number))
+
+
+def targets(directory, loop, zram):
     null = {"name": "/dev/null write", "path": "/dev/null", "op": "write"}
     zero = {"name": "/dev/zero read", "path": "/dev/zero", "op": "read"}
     found = [dict(null, direct=False), dict(zero, direct=False)]
     if loop:
         found.append({"name": "loop on tmpfs read", "path": loop, "op": "read",
                       "direct": True})
+    if zram is not None:
+        found.append({"name": "zram read", "path": f"/dev/zram{zram}",
+                      "op": "read", "direct": True})
     found.append({"name": "file read", "path": make_file(directory),
                   "op": "read", "direct": True})
     return found
@@ -127,13 +154,16 @@ def main():
     with tempfile.TemporaryDirectory(dir=options.scratch) as scratch, \
             tempfile.TemporaryDirectory(dir="/dev/shm") as shm:
         loop = make_loop(make_file(Path(shm)))
+        zram = make_zram()
         try:
-            for target in targets(Path(scratch), loop):
+            for target in targets(Path(scratch), loop, zram):
                 for depth in options.depth or [1, 32, 128]:
                     compare(options, bench, target, depth)
         finally:
             if loop:
                 subprocess.run(["losetup", "-d", loop], check=False)
+            if zram is not None:
+                remove_zram(zram)
 
 
 if __name__ == "__main__":
