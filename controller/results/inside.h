@@ -189,7 +189,8 @@ void phase_break(struct live_phase *phase);
 void phase_total(struct live_phase *phase);
 /* Of the unfinished that nobody took over. */
 int end_abandoned(struct results *results, uint64_t campaign,
-                  const uint64_t *phases, uint32_t phase_count) MUST_CHECK;
+                  const uint64_t *phases, uint32_t phase_count,
+                  const char *reason) MUST_CHECK;
 
 /* ---- unfinished.c ----------------------------------------------------------
  */

@@ -45,13 +45,17 @@ int record_campaign(struct store_access *access,
                     const struct results_campaign *campaign,
                     struct diag *diag) MUST_CHECK;
 
-/* The phases get the numbers from `first_phase` on; without `with_runs` they
- * are there already, and hosts and drives are told anew. */
+/* The phases get the numbers from `first_phase` on. */
 int record_plan(struct store_access *access, uint64_t campaign,
-                uint64_t first_phase, bool with_runs, const struct plan *plan,
+                uint64_t first_phase, const struct plan *plan,
                 const struct results_host *hosts,
                 const struct results_drive *drives,
                 struct diag *diag) MUST_CHECK;
+
+/* See results_remember(). */
+int record_memory(struct store_access *access, uint64_t campaign,
+                  const struct results_memory *memory,
+                  struct diag *diag) MUST_CHECK;
 
 int record_campaign_state(struct store_access *access, uint64_t campaign,
                           enum results_state state, const char *note,

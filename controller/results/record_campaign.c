@@ -102,7 +102,7 @@ static int record_host(struct store_access *access, uint64_t campaign,
     if (agent == NULL)
         agent = &nobody;
     statement_begin(&s, access,
-                    "INSERT OR REPLACE INTO host(campaign, host, label, "
+                    "INSERT INTO host(campaign, host, label, "
                     "system, aliases, agent, address, version, instance, "
                     "facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     statement_uint(&s, campaign);
@@ -126,7 +126,7 @@ static int record_target(struct store_access *access, uint64_t campaign,
     struct statement s;
 
     statement_begin(&s, access,
-                    "INSERT OR REPLACE INTO target(campaign, target, host, sd, "
+                    "INSERT INTO target(campaign, target, host, sd, "
                     "path, device, size_bytes, device_bytes, logical_block, "
                     "written, serial, wwn, model, facts, content) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -182,7 +182,7 @@ static int record_run(struct store_access *access, uint64_t campaign,
 }
 
 int record_plan(struct store_access *access, uint64_t campaign,
-                uint64_t first_phase, bool with_runs, const struct plan *plan,
+                uint64_t first_phase, const struct plan *plan,
                 const struct results_host *hosts,
                 const struct results_drive *drives, struct diag *diag)
 {
@@ -194,10 +194,37 @@ int record_plan(struct store_access *access, uint64_t campaign,
     for (uint32_t i = 0; i < plan->target_count && err == 0; i++)
         err = record_target(access, campaign, i, &plan->targets[i],
                             drives == NULL ? NULL : drives[i].facts, diag);
-    for (uint32_t i = 0; with_runs && i < plan->run_count && err == 0; i++)
+    for (uint32_t i = 0; i < plan->run_count && err == 0; i++)
         err = record_run(access, campaign, first_phase + i, i, &plan->runs[i],
                          diag);
     return err;
+}
+
+int record_memory(struct store_access *access, uint64_t campaign,
+                  const struct results_memory *memory, struct diag *diag)
+{
+    struct statement s;
+
+    statement_begin(&s, access,
+                    "INSERT OR REPLACE INTO memory(campaign, phase, name, "
+                    "item, text) VALUES (?, ?, ?, ?, ?)");
+    statement_uint(&s, campaign);
+    statement_int(&s,
+                  memory->phase == PLAN_NOWHERE ? -1 : (int64_t)memory->phase);
+    statement_text(&s, memory->name);
+    statement_uint(&s, memory->item);
+    statement_text(&s, memory->text);
+    return statement_run(&s, diag);
+}
+
+static int forget_memories(struct store_access *access, uint64_t campaign,
+                           struct diag *diag)
+{
+    struct statement s;
+
+    statement_begin(&s, access, "DELETE FROM memory WHERE campaign = ?");
+    statement_uint(&s, campaign);
+    return statement_run(&s, diag);
 }
 
 /* ---- States and the end ----------------------------------------------------
@@ -306,6 +333,8 @@ int record_campaign_end(struct store_access *access, uint64_t campaign,
     struct statement s;
     int err = end_phases(access, campaign, verdict, error, wall_ns, diag);
 
+    if (err == 0)
+        err = forget_memories(access, campaign, diag);
     if (err == 0 && verdict == VERDICT_COMPLETE)
         err = count_flawed(access, campaign, &flawed, diag);
     if (err < 0)

@@ -159,6 +159,12 @@ static uint64_t poll_phases(struct results *results)
     return due_ns;
 }
 
+void results_wait(struct results *results)
+{
+    store_wait(results->store);
+    (void)results_poll(results);
+}
+
 uint64_t results_poll(struct results *results)
 {
     uint64_t due_ns;

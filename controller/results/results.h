@@ -69,6 +69,36 @@ enum results_state {
     RESULTS_DONE,
 };
 
+/*
+ * Something that the caller wants to know after a restart, in words of its own:
+ * one text for each campaign, phase, name and item, the last one counts.
+ */
+struct results_memory {
+    uint32_t phase; /* PLAN_NOWHERE: of the campaign as a whole */
+    const char *name;
+    uint32_t item;
+    const char *text;
+};
+
+/* All that is stored of one workload in one kind of intervals of a phase. */
+struct results_sum {
+    uint32_t workload;
+    enum sample_kind kind;
+    struct {
+        uint64_t ios;
+        uint64_t bytes;
+        uint64_t errors;
+    } op[SAMPLE_OPS];
+};
+
+/* What the store has of a phase that goes on. */
+struct results_past {
+    const uint64_t *next; /* by host: every row below is stored */
+    uint32_t host_count;
+    const struct results_sum *sums;
+    uint32_t sum_count;
+};
+
 /* What a phase came to, from the store.  Rates are NAN where nothing was. */
 struct results_total {
     uint64_t ios;
@@ -99,6 +129,16 @@ struct results_handler {
     /* The phase's totals are computed and stored. */
     void (*phase_done)(void *data, const struct uuid *campaign, uint32_t phase,
                        const struct results_total *total);
+
+    /* The answer to results_remember().  `stored`: it is in the store for good,
+     * and so is all that was handed over before it. */
+    void (*remembered)(void *data, const struct uuid *campaign,
+                       const struct results_memory *memory, bool stored);
+
+    /* The phase of results_phase_resume() can go on; `stored` follows for the
+     * hosts that have rows. */
+    void (*resumed)(void *data, const struct uuid *campaign, uint32_t phase,
+                    const struct results_past *past);
 
     /* The campaign's verdict is stored; the event "end" came before. */
     void (*campaign_done)(void *data, const struct uuid *campaign);
@@ -149,6 +189,10 @@ uint64_t results_epoch(const struct results *results);
  */
 uint64_t results_poll(struct results *results);
 
+/* Waits for the disk until all that was queued to be written is, and calls the
+ * handlers.  For the time before the loop runs. */
+void results_wait(struct results *results);
+
 /* The queue to the disk is more than half full: stop reading from agents until
  * it is not (results_poll() is woken as it empties). */
 bool results_busy(struct results *results);
@@ -187,7 +231,11 @@ struct results_unfinished {
     struct results_campaign campaign;
     uint64_t number;
     enum results_state state;
-    uint32_t next_phase; /* the first that is not done */
+    uint32_t next_phase; /* the first that is not done; all are: their number */
+    uint32_t phase_count;    /* 0: its plan was never stored */
+    int64_t started_wall_ns; /* of the phase that runs; 0: it had not started */
+    const struct results_memory *memories; /* by phase, the campaign's first */
+    uint32_t memory_count;
     /* That one was running: what was asked of it, and when it started, on the
        clock of that boot (0: it had not). */
     bool phase_runs;
@@ -201,15 +249,26 @@ struct results_unfinished {
  * results_take_over() as failed, "controller was restarted", with totals of
  * what their phases had measured.  Call it once, before adding campaigns.
  *
+ * results_abandon() does so for one of them and says why.
+ *
  * One that is taken over gets its plan by results_campaign_plan(), made again
- * from its files (-ESTALE where it has not as many runs as it had), and its
- * running phase goes on with results_phase_resume().
+ * from its files (-ESTALE where it has not as many runs as it had); what was
+ * stored of hosts and drives stays.  Its running phase goes on with
+ * results_phase_resume(), or once more from its beginning with
+ * results_phase_begin().
  */
 const struct results_unfinished *
 results_unfinished(const struct results *results, uint32_t *ret_count);
 int results_take_over(struct results *results,
                       const struct uuid *campaign) MUST_CHECK;
+int results_abandon(struct results *results, const struct uuid *campaign,
+                    const char *reason) MUST_CHECK;
 void results_abandon_unfinished(struct results *results);
+
+/* Keeps it until the campaign's verdict is stored; handler.remembered follows.
+ */
+int results_remember(struct results *results, const struct uuid *campaign,
+                     const struct results_memory *memory) MUST_CHECK;
 
 /* Queues it.  `ret_number` is what people call it: 1, 2, ... in this store. */
 int results_campaign_add(struct results *results,

@@ -202,8 +202,7 @@ static int run_plan(struct store_job *job, struct store_access *access)
     const struct live_campaign *campaign = task->task.campaign;
 
     return record_plan(access, campaign->number, campaign->first_phase,
-                       campaign->phases_there == 0, task->plan, task->hosts,
-                       task->drives, &job->diag);
+                       task->plan, task->hosts, task->drives, &job->diag);
 }
 
 /* NULL stays NULL; false without memory. */
@@ -269,6 +268,10 @@ int results_campaign_plan(struct results *results, const struct uuid *campaign,
                         "the campaign had %u phases before the restart, and "
                         "would have %u now: it cannot go on",
                         live->phases_there, plan->run_count);
+    if (live->phases_there > 0) {
+        live->plan = plan;
+        return 0; /* all of it is stored */
+    }
     task = task_new_copying(sizeof(*task), COPY_MAX, results, live, NULL,
                             run_plan, task_done);
     if (task == NULL)
@@ -279,10 +282,8 @@ int results_campaign_plan(struct results *results, const struct uuid *campaign,
         return out_of_memory(diag);
     }
     live->plan = plan;
-    if (live->phases_there == 0) {
-        live->first_phase = results->next_phase;
-        results->next_phase += plan->run_count;
-    }
+    live->first_phase = results->next_phase;
+    results->next_phase += plan->run_count;
     err = task_submit(&task->task);
     return err < 0 ? diag_set(diag, err, "cannot store the plan: %s",
                               strerror(-err))
@@ -368,6 +369,56 @@ int results_command(struct results *results, const struct uuid *campaign,
         !copy_text(task->task.arena, &to->command) ||
         !copy_text(task->task.arena, &to->error) ||
         !copy_text(task->task.arena, &to->output)) {
+        task_over(&task->task);
+        return -ENOMEM;
+    }
+    return task_submit(&task->task);
+}
+
+/* ---- Memories --------------------------------------------------------------
+ */
+
+struct memory_task {
+    struct task task;
+    struct results_memory memory;
+};
+
+static int run_memory(struct store_job *job, struct store_access *access)
+{
+    struct memory_task *task = (struct memory_task *)job;
+
+    return record_memory(access, task->task.campaign->number, &task->memory,
+                         &job->diag);
+}
+
+static void done_memory(struct store_job *job)
+{
+    struct memory_task *task = (struct memory_task *)job;
+    struct results *results = task->task.results;
+    bool stored = task_succeeded(&task->task);
+
+    if (!results->closing)
+        results->handler->remembered(results->data, &task->task.campaign->id,
+                                     &task->memory, stored);
+    task_over(&task->task);
+}
+
+int results_remember(struct results *results, const struct uuid *campaign,
+                     const struct results_memory *memory)
+{
+    struct live_campaign *live = find_campaign(results, campaign);
+    struct memory_task *task;
+
+    if (live == NULL)
+        return -ENOENT;
+    task = task_new_copying(sizeof(*task), COPY_MAX, results, live, NULL,
+                            run_memory, done_memory);
+    if (task == NULL)
+        return -ENOMEM;
+    task->memory = *memory;
+    task->memory.name = arena_strdup(task->task.arena, memory->name);
+    task->memory.text = arena_strdup(task->task.arena, memory->text);
+    if (task->memory.name == NULL || task->memory.text == NULL) {
         task_over(&task->task);
         return -ENOMEM;
     }

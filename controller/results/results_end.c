@@ -414,6 +414,7 @@ struct abandon_task {
     uint64_t campaign;
     uint64_t *phases;
     uint32_t phase_count;
+    const char *reason;
     int64_t wall_ns;
 };
 
@@ -441,25 +442,26 @@ static int run_abandon(struct store_job *job, struct store_access *access)
 
     for (uint32_t i = 0; i < task->phase_count && err == 0; i++)
         err = total_abandoned(access, task->phases[i], &job->diag);
-    return err < 0
-               ? err
-               : record_campaign_end(access, task->campaign, VERDICT_FAILED,
-                                     "controller was restarted", task->wall_ns,
-                                     &verdict, &error, &job->diag);
+    return err < 0 ? err
+                   : record_campaign_end(access, task->campaign, VERDICT_FAILED,
+                                         task->reason, task->wall_ns, &verdict,
+                                         &error, &job->diag);
 }
 
 int end_abandoned(struct results *results, uint64_t campaign,
-                  const uint64_t *phases, uint32_t phase_count)
+                  const uint64_t *phases, uint32_t phase_count,
+                  const char *reason)
 {
     struct abandon_task *task = task_new_copying(
-        sizeof(*task), 65536 + (size_t)phase_count * sizeof(*phases), results,
+        sizeof(*task), 131072 + (size_t)phase_count * sizeof(*phases), results,
         NULL, NULL, run_abandon, task_done);
 
     if (task == NULL)
         return -ENOMEM;
     task->campaign = campaign;
     task->phases = ARENA_ARRAY(task->task.arena, phase_count + 1, uint64_t);
-    if (task->phases == NULL) {
+    task->reason = arena_strdup(task->task.arena, reason);
+    if (task->phases == NULL || task->reason == NULL) {
         task_over(&task->task);
         return -ENOMEM;
     }

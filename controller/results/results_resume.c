@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KINDS (SAMPLE_ROW_DRAIN + 1u)
+
 struct resume_task {
     struct task task;
     uint64_t closed; /* intervals of the cluster */
@@ -16,6 +18,8 @@ struct resume_task {
     bool *drained;
     int64_t start_wall_ns;
     int64_t uncertainty_ns;
+    struct results_sum *sums; /* room for each workload and kind */
+    uint32_t sum_count;
 };
 
 /* ---- On the store's threads ------------------------------------------------
@@ -67,6 +71,49 @@ static int read_hosts(struct resume_task *task, struct store_access *access,
     return got;
 }
 
+static void get_sum(struct statement *s, struct results_sum *to)
+{
+    to->workload = (uint32_t)statement_get_uint(s);
+    to->kind = (enum sample_kind)statement_get_int(s);
+    for (int op = 0; op < SAMPLE_OPS; op++) {
+        to->op[op].ios = statement_get_uint(s);
+        to->op[op].bytes = statement_get_uint(s);
+        to->op[op].errors = statement_get_uint(s);
+    }
+}
+
+static uint32_t sums_max(const struct layout *layout)
+{
+    return layout->workload_count * KINDS;
+}
+
+static int read_sums(struct resume_task *task, struct store_access *access,
+                     struct diag *diag)
+{
+    const struct layout *layout = task->task.phase->layout;
+    struct statement s;
+    int got;
+
+    statement_begin(&s, access,
+                    "SELECT workload, kind, sum(w.read_ios), "
+                    "sum(w.read_bytes), sum(w.read_errors), sum(w.write_ios), "
+                    "sum(w.write_bytes), sum(w.write_errors) "
+                    "FROM workload_interval AS w JOIN cluster_interval "
+                    "USING (phase, interval, drain) WHERE phase = ? "
+                    "GROUP BY workload, kind");
+    statement_uint(&s, task->task.phase->id);
+    while ((got = statement_step(&s, diag)) == 1 &&
+           task->sum_count < sums_max(layout)) {
+        struct results_sum *sum = &task->sums[task->sum_count];
+
+        get_sum(&s, sum);
+        if (sum->workload < layout->workload_count && sum->kind < KINDS)
+            task->sum_count++;
+    }
+    statement_end(&s);
+    return got < 0 ? got : 0;
+}
+
 /* Rows that the restart left out are made first. */
 static int run_resume(struct store_job *job, struct store_access *access)
 {
@@ -75,6 +122,8 @@ static int run_resume(struct store_job *job, struct store_access *access)
 
     if (err == 0)
         err = read_phase(task, access, &job->diag);
+    if (err == 0)
+        err = read_sums(task, access, &job->diag);
     return err < 0 ? err : read_hosts(task, access, &job->diag);
 }
 
@@ -100,8 +149,25 @@ static void resume_over(struct resume_task *task)
 {
     free(task->next);
     free(task->drained);
+    free(task->sums);
     task->task.results->loading--;
     task_over(&task->task);
+}
+
+static void tell_resumed(const struct resume_task *task)
+{
+    const struct live_phase *phase = task->task.phase;
+    struct results *results = task->task.results;
+    const struct results_past past = {
+        .next = task->next,
+        .host_count = phase->layout->host_count,
+        .sums = task->sums,
+        .sum_count = task->sum_count,
+    };
+
+    if (!results->closing)
+        results->handler->resumed(results->data, &phase->campaign->id,
+                                  phase->number, &past);
 }
 
 static void done_resume(struct store_job *job)
@@ -116,6 +182,7 @@ static void done_resume(struct store_job *job)
     phase->uncertainty_ns = task->uncertainty_ns;
     if (phase->state == LIVE_LOADING)
         phase->state = LIVE_MEASURING; /* else it was ended meanwhile */
+    tell_resumed(task);
     resume_over(task);
 }
 
@@ -133,7 +200,8 @@ static int submit_resume(struct live_phase *phase)
     results->loading++;
     task->next = calloc(hosts, sizeof(*task->next));
     task->drained = calloc(hosts, sizeof(*task->drained));
-    if (task->next != NULL && task->drained != NULL)
+    task->sums = calloc(sums_max(phase->layout) + 1u, sizeof(*task->sums));
+    if (task->next != NULL && task->drained != NULL && task->sums != NULL)
         err = store_write(results->store, &task->task.job);
     if (err < 0)
         resume_over(task);

@@ -213,8 +213,17 @@ static const char version_4[] =
 /* Whether retention is through with a phase. */
 static const char version_5[] = ADD("phase", "thinned");
 
+/* What a restarted controller must know to go on, in the fleet's own words. */
+static const char version_7[] =
+    "CREATE TABLE memory("
+    " campaign INTEGER NOT NULL, phase INTEGER NOT NULL,"
+    " name TEXT NOT NULL, item INTEGER NOT NULL, text TEXT NOT NULL,"
+    " PRIMARY KEY(campaign, phase, name, item)) STRICT;";
+/* clang-format on */
+
 static const char *const steps[] = {version_1, version_2, version_3,
-                                    version_4, version_5, version_6};
+                                    version_4, version_5, version_6,
+                                    version_7};
 
 uint32_t schema_version(void)
 {

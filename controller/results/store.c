@@ -401,6 +401,16 @@ void store_poll(struct store *store)
     } while (call_done(store));
 }
 
+void store_wait(struct store *store)
+{
+    if (store->threadless)
+        return; /* polling does the work */
+    pthread_mutex_lock(&store->lock);
+    while (store->writes.count > 0)
+        pthread_cond_wait(&store->work, &store->lock);
+    pthread_mutex_unlock(&store->lock);
+}
+
 bool store_busy(struct store *store)
 {
     bool busy;

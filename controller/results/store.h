@@ -86,6 +86,9 @@ int store_read(struct store *store, struct store_job *job) MUST_CHECK;
 /* Runs `done` of all finished jobs. */
 void store_poll(struct store *store);
 
+/* Waits until every write that was submitted was tried. */
+void store_wait(struct store *store);
+
 /* More than half full. */
 bool store_busy(struct store *store);
 

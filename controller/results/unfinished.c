@@ -147,7 +147,8 @@ static int load_asked(struct store_access *access, uint64_t phase,
 
     statement_begin(&s, access,
                     "SELECT coalesce(iorate, 0), warmup_intervals, "
-                    "measured_intervals, coalesce(start_ns, 0) FROM phase "
+                    "measured_intervals, coalesce(start_ns, 0), "
+                    "coalesce(started_ns, 0) FROM phase "
                     "WHERE id = ?");
     statement_uint(&s, phase);
     got = statement_step(&s, diag);
@@ -157,6 +158,51 @@ static int load_asked(struct store_access *access, uint64_t phase,
         to->asked.warmup_intervals = (uint32_t)statement_get_uint(&s);
         to->asked.measured_intervals = statement_get_uint(&s);
         to->start_ns = statement_get_uint(&s);
+        to->started_wall_ns = to->start_ns == 0 ? 0 : statement_get_int(&s);
+    }
+    statement_end(&s);
+    return got < 0 ? got : 0;
+}
+
+static int get_memory(struct statement *s, struct store_access *access,
+                      struct arena *arena, struct results_memory *to,
+                      struct diag *diag)
+{
+    int64_t phase = statement_get_int(s);
+
+    to->phase = phase < 0 ? PLAN_NOWHERE : (uint32_t)phase;
+    to->name = arena_strdup(arena, statement_get_text(s));
+    to->item = (uint32_t)statement_get_uint(s);
+    to->text = arena_strdup(arena, statement_get_text(s));
+    return to->name == NULL || to->text == NULL ? out_of_memory(access, diag)
+                                                : 0;
+}
+
+static int load_memories(struct store_access *access, struct arena *arena,
+                         struct results_unfinished *to, struct diag *diag)
+{
+    struct results_memory *memories;
+    struct statement s;
+    int got = count_rows(access,
+                         "SELECT count(*) FROM memory WHERE campaign = ?1 AND "
+                         "?2 = ?2",
+                         to->number, 0, &to->memory_count, diag);
+
+    if (got < 0)
+        return got;
+    memories = ARENA_ARRAY(arena, to->memory_count, struct results_memory);
+    if (memories == NULL)
+        return out_of_memory(access, diag);
+    to->memories = memories;
+    statement_begin(&s, access,
+                    "SELECT phase, name, item, text FROM memory "
+                    "WHERE campaign = ? ORDER BY phase, name, item");
+    statement_uint(&s, to->number);
+    for (uint32_t i = 0;
+         i < to->memory_count && (got = statement_step(&s, diag)) == 1; i++) {
+        got = get_memory(&s, access, arena, &memories[i], diag);
+        if (got < 0)
+            break;
     }
     statement_end(&s);
     return got < 0 ? got : 0;
@@ -190,6 +236,7 @@ static int load_one(struct store_access *access, struct unfinished *to,
     get_head(s, one);
     phases->first = statement_get_uint(s);
     phases->there = (uint32_t)statement_get_uint(s);
+    one->phase_count = phases->there;
     one->campaign.name = arena_strdup(to->arena, statement_get_text(s));
     one->campaign.who = arena_strdup(to->arena, statement_get_text(s));
     if (one->campaign.name == NULL || one->campaign.who == NULL)
@@ -198,6 +245,8 @@ static int load_one(struct store_access *access, struct unfinished *to,
     if (err == 0)
         err = load_variables(access, to->arena, one->number, &one->campaign,
                              diag);
+    if (err == 0)
+        err = load_memories(access, to->arena, one, diag);
     if (err == 0)
         err = load_running(access, to->arena, one->number, phases, diag);
     if (err == 0 && phases->count > 0)
@@ -230,7 +279,8 @@ static int load_all(struct store_access *access, struct unfinished *to,
                     "SELECT id, uuid, state, elapsed_ns, interval_ns, "
                     "warmup_ns,"
                     " coalesce((SELECT min(phase) FROM phase"
-                    "  WHERE campaign = c.id AND state IN (?2, ?3)), 0),"
+                    "  WHERE campaign = c.id AND state IN (?2, ?3)),"
+                    "  (SELECT count(*) FROM phase WHERE campaign = c.id)),"
                     " coalesce((SELECT min(id) FROM phase"
                     "  WHERE campaign = c.id), 0),"
                     " (SELECT count(*) FROM phase WHERE campaign = c.id),"
@@ -297,6 +347,25 @@ int results_take_over(struct results *results, const struct uuid *campaign)
     return -ENOENT;
 }
 
+int results_abandon(struct results *results, const struct uuid *campaign,
+                    const char *reason)
+{
+    struct unfinished *unfinished = results->unfinished;
+
+    for (uint32_t i = 0; unfinished != NULL && i < unfinished->count; i++) {
+        struct unfinished_phases *phases = &unfinished->phases[i];
+
+        if (memcmp(&unfinished->list[i].campaign.id, campaign,
+                   sizeof(*campaign)) != 0 ||
+            phases->taken)
+            continue;
+        phases->taken = true;
+        return end_abandoned(results, unfinished->list[i].number,
+                             phases->running, phases->count, reason);
+    }
+    return -ENOENT;
+}
+
 void results_abandon_unfinished(struct results *results)
 {
     struct unfinished *unfinished = results->unfinished;
@@ -305,8 +374,9 @@ void results_abandon_unfinished(struct results *results)
         const struct unfinished_phases *phases = &unfinished->phases[i];
 
         /* What cannot be queued now is found again at the next start. */
-        if (!phases->taken && end_abandoned(results, unfinished->list[i].number,
-                                            phases->running, phases->count) < 0)
+        if (!phases->taken &&
+            end_abandoned(results, unfinished->list[i].number, phases->running,
+                          phases->count, "controller was restarted") < 0)
             break;
     }
     results->unfinished = unfinished_free(unfinished);

@@ -36,6 +36,10 @@ struct lab {
     uint32_t campaign_dones;
     uint32_t failures;
     struct diag failure;
+    uint32_t remembered;
+    char last_memory[64];       /* name and text */
+    struct results_sum sums[8]; /* of the phase that was resumed */
+    uint32_t sum_count;
     /* The last answer. */
     json_t *answer;
     int answer_err;
@@ -90,6 +94,30 @@ static inline void lab_phase_done(void *data, const struct uuid *campaign,
                    total->first_failure);
 }
 
+static inline void lab_remembered(void *data, const struct uuid *campaign,
+                                  const struct results_memory *memory,
+                                  bool stored)
+{
+    struct lab *lab = data;
+
+    (void)campaign;
+    lab->remembered += stored ? 1 : 0;
+    (void)snprintf(lab->last_memory, sizeof(lab->last_memory), "%s %s",
+                   memory->name, memory->text);
+}
+
+static inline void lab_resumed(void *data, const struct uuid *campaign,
+                               uint32_t phase, const struct results_past *past)
+{
+    struct lab *lab = data;
+
+    (void)campaign;
+    (void)phase;
+    ck_assert_uint_le(past->sum_count, ARRAY_LENGTH(lab->sums));
+    lab->sum_count = past->sum_count;
+    memcpy(lab->sums, past->sums, past->sum_count * sizeof(lab->sums[0]));
+}
+
 static inline void lab_campaign_done(void *data, const struct uuid *campaign)
 {
     struct lab *lab = data;
@@ -121,6 +149,8 @@ static inline int lab_open(struct lab *lab, struct diag *diag)
         .stored = lab_stored,
         .event = lab_event,
         .phase_done = lab_phase_done,
+        .remembered = lab_remembered,
+        .resumed = lab_resumed,
         .campaign_done = lab_campaign_done,
         .failed = lab_failed,
     };

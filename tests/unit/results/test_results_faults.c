@@ -240,6 +240,16 @@ static void reopen(void)
     ck_assert_msg(lab_open(&lab, &diag) == 0, "%s", diag.text);
 }
 
+static void remember(uint32_t phase, const char *name, const char *text)
+{
+    const struct results_memory memory = {
+        .phase = phase, .name = name, .text = text};
+    uint32_t before = lab.remembered;
+
+    ck_assert_int_eq(results_remember(lab.results, &campaign, &memory), 0);
+    lab_until(&lab, &lab.remembered, before + 1);
+}
+
 START_TEST(a_restart_finds_what_was_unfinished_and_loses_nothing)
 {
     const struct results_unfinished *list;
@@ -248,6 +258,10 @@ START_TEST(a_restart_finds_what_was_unfinished_and_loses_nothing)
 
     setup(2, 1, 1, true);
     lab_begin(&lab, &campaign, 0, 0, 0, 10);
+    remember(0, "starts", "of this phase");
+    ck_assert_str_eq(lab.last_memory, "starts of this phase");
+    remember(PLAN_NOWHERE, "origin", "first");
+    remember(PLAN_NOWHERE, "origin", "of all");
     for (uint64_t k = 0; k < 3; k++)
         for (uint32_t h = 0; h < (k == 2 ? 1 : 2); h++)
             send_simple(0, h, k, 1000, 10);
@@ -261,6 +275,12 @@ START_TEST(a_restart_finds_what_was_unfinished_and_loses_nothing)
     ck_assert_str_eq(list[0].campaign.variables[0], "disk=/dev/x");
     ck_assert_str_eq(list[0].campaign.who, "ann from shell");
     ck_assert(uuid_equal(&list[0].campaign.id, &campaign));
+    ck_assert_uint_eq(list[0].phase_count, 2);
+    ck_assert_uint_eq(list[0].memory_count, 2);
+    ck_assert_uint_eq(list[0].memories[0].phase, PLAN_NOWHERE);
+    ck_assert_str_eq(list[0].memories[0].text, "of all");
+    ck_assert_uint_eq(list[0].memories[1].phase, 0);
+    ck_assert_str_eq(list[0].memories[1].name, "starts");
     results_abandon_unfinished(lab.results);
     reopen();
     (void)results_unfinished(lab.results, &count);
@@ -271,6 +291,7 @@ START_TEST(a_restart_finds_what_was_unfinished_and_loses_nothing)
     ck_assert_str_eq(text_at(show, "phases.0.verdict"), "failed");
     ck_assert_double_eq(number_at(show, "phases.0.total.ios"), 50);
     ck_assert_str_eq(text_at(show, "phases.1.state"), "skipped");
+    ck_assert_int_eq(lab_sql(&lab, "SELECT count(*) FROM memory"), 0);
     /* The interval that one host had delivered has a row. */
     check_sums();
     ck_assert_int_eq(lab_sql(&lab, "SELECT count(*) FROM cluster_interval"), 3);
@@ -278,6 +299,58 @@ START_TEST(a_restart_finds_what_was_unfinished_and_loses_nothing)
                              "SELECT hosts_delivered FROM cluster_interval "
                              "WHERE interval = 2"),
                      1);
+    teardown();
+}
+END_TEST
+
+static uint64_t sum_of_ios(enum sample_kind kind)
+{
+    uint64_t ios = 0;
+
+    for (uint32_t i = 0; i < lab.sum_count; i++)
+        if (lab.sums[i].kind == kind)
+            ios += lab.sums[i].op[SAMPLE_READ].ios +
+                   lab.sums[i].op[SAMPLE_WRITE].ios;
+    return ios;
+}
+
+/* Between two phases, or before the verdict, none runs. */
+START_TEST(a_restart_says_which_phase_is_next)
+{
+    const struct results_unfinished *list;
+    uint32_t count;
+
+    setup(1, 1, 1, true);
+    lab_begin(&lab, &campaign, 0, 0, 0, 1);
+    send_simple(0, 0, 0, 1000, 10);
+    lab_end(&lab, &campaign, 0, VERDICT_COMPLETE, NULL);
+    reopen();
+    list = results_unfinished(lab.results, &count);
+    ck_assert_uint_eq(list[0].next_phase, 1);
+    ck_assert(!list[0].phase_runs);
+    ck_assert_int_eq(results_take_over(lab.results, &campaign), 0);
+    ck_assert_int_eq(results_abandon(lab.results, &campaign, "no"), -ENOENT);
+    {
+        struct diag diag = {0};
+
+        ck_assert_int_eq(results_campaign_plan(lab.results, &campaign,
+                                               &field.plan, NULL, NULL, &diag),
+                         0);
+    }
+    lab_begin(&lab, &campaign, 1, 0, 0, 1);
+    send_simple(1, 0, 0, 1000, 10);
+    lab_end(&lab, &campaign, 1, VERDICT_COMPLETE, NULL);
+    reopen();
+    list = results_unfinished(lab.results, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_eq(list[0].next_phase, 2);
+    ck_assert_int_eq(results_abandon(lab.results, &campaign, "it is broken"),
+                     0);
+    reopen();
+    (void)results_unfinished(lab.results, &count);
+    ck_assert_uint_eq(count, 0);
+    ck_assert_str_eq(text_at(lab_ask(&lab, RESULTS_QUERY_SHOW, "1"), "error"),
+                     "it is broken");
     teardown();
 }
 END_TEST
@@ -321,6 +394,8 @@ START_TEST(a_phase_goes_on_after_a_restart)
         (void)results_poll(lab.results);
     ck_assert_uint_eq(lab.stored[0], 4); /* it is told what is stored */
     ck_assert_uint_eq(lab.stored[1], 2);
+    ck_assert_uint_eq(sum_of_ios(SAMPLE_ROW_WARMUP), 3 * 10);
+    ck_assert_uint_eq(sum_of_ios(SAMPLE_ROW_MEASURED), 3 * 11 + 12 + 13);
     for (uint64_t k = 1; k < 6; k++)
         for (uint32_t h = 0; h < 3; h++)
             send_simple(0, h, k, 1000, 10 + k);
@@ -414,6 +489,7 @@ int main(void)
 #endif
     tcase_add_test(tests,
                    a_restart_finds_what_was_unfinished_and_loses_nothing);
+    tcase_add_test(tests, a_restart_says_which_phase_is_next);
     tcase_add_loop_test(tests, a_phase_goes_on_after_a_restart, 0, 2);
     tcase_add_test(tests, another_plan_is_not_gone_on_with);
     tcase_add_test(tests, numbers_go_on_after_a_restart);
