@@ -613,11 +613,6 @@ void phase_abort(struct phase *phase, enum phase_outcome outcome,
     cancel(phase, outcome, reason);
 }
 
-void phase_adopt(struct phase *phase, uint64_t epoch)
-{
-    phase->work.epoch = epoch;
-}
-
 void phase_init(struct phase *phase, const struct phase_config *config,
                 const struct clock *clock)
 {

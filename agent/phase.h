@@ -210,9 +210,6 @@ void phase_release(struct phase *phase, const struct uuid *campaign);
 void phase_abort(struct phase *phase, enum phase_outcome outcome,
                  const char *reason);
 
-/* Takes work over for a later start of the same controller. */
-void phase_adopt(struct phase *phase, uint64_t epoch);
-
 /* News from the world.  `equipment` NULL: nothing is told of it. */
 void phase_prepared(struct phase *phase, uint32_t workers,
                     uint64_t memory_bytes,

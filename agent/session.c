@@ -188,7 +188,6 @@ static void on_welcome(struct session *session, const struct order *order)
                 "connected: controller %s, version %s, epoch %" PRIu64,
                 uuid_format(&welcome->controller, controller), welcome->version,
                 welcome->epoch);
-    phase_adopt(&session->phase, welcome->epoch);
     session->world->look(session->context);
     session_send_refusal(session);
 }

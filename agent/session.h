@@ -13,15 +13,17 @@
  * phase at hand, the lease, and every sample until it is acknowledged.
  *
  * Orders about work must name the work at hand and the controller's epoch, and
- * come in a state that they belong to; others are not obeyed.  A Prepare that
+ * come in a state that they belong to; others are not obeyed.  What is said of
+ * work carries the epoch of its Prepare: a controller that was started again
+ * may have ordered the phase anew, and knows by it which of the two is told of.
+ *  A Prepare that
  * cannot be obeyed is answered with Refused, the others are logged, once.
  *
  * FINISHED is sent before the drain row, where there is one.  Holding ends with
  * a SampleAck that leaves no row unacknowledged and comes after Finished was
  * sent on the same connection; the controller answers every Finished with one,
  * also where no row was made.  Finished.intervals is the number of the drain
- * row, 0 without rows.  Samples carry the epoch under which they were made;
- * their key has no epoch.
+ * row, 0 without rows.
  *
  * COMMANDS that the host's own configuration names are run when told by name,
  * one at a time, and never while there is work of a phase; a Prepare that comes

@@ -80,7 +80,8 @@ static void on_prepare(struct session *session, struct order *order)
 
     if (!is_of_epoch(session, order))
         return;
-    if (is_same_work(session, order)) {
+    if (is_same_work(session, order) &&
+        session->phase.work.epoch == order->work.epoch) {
         phase_say_ready(&session->phase); /* asked again */
         if (session->telling == SESSION_TELL_DONE)
             session->telling = SESSION_TELL_FINISHED;

@@ -272,7 +272,7 @@ START_TEST(a_link_that_breaks_in_each_state)
         }
         ck_assert_uint_eq(
             last_sent(LOCKSTEP__FRAME__BODY_FINISHED)->finished->work->epoch,
-            EPOCH + 1);
+            EPOCH); /* of its Prepare */
         end();
     }
 }
@@ -379,6 +379,41 @@ START_TEST(held_work_is_refused_to_a_lower_epoch)
     DID("dial");
     welcome_of(&frames_controller, EPOCH);
     DID("look");
+    end();
+}
+END_TEST
+
+/* The controller was killed in between, and does not know of the first. */
+START_TEST(a_phase_ordered_anew_is_not_the_one_at_hand)
+{
+    struct work again = work0;
+    struct job *job = frames_job(0, EPOCH + 1);
+
+    armed();
+    reconnect(EPOCH + 1);
+    DID("look");
+    frames_prepare(job);
+    deliver();
+    DID("Refused");
+    ck_assert_ptr_nonnull(
+        strstr(last_sent(LOCKSTEP__FRAME__BODY_REFUSED)->refused->reason,
+               "still has phase 0"));
+    again.epoch = EPOCH + 1;
+    frames_abort(&again, "it begins anew");
+    deliver();
+    DID("discard Finished");
+    frames_ack(&again, 1);
+    deliver();
+    is_state("idle");
+    frames_prepare(job);
+    deliver();
+    DID("prepare");
+    is_state("preparing");
+    session_prepared(session, 1, 1 << 20, NULL);
+    DID("Ready");
+    ck_assert_uint_eq(
+        last_sent(LOCKSTEP__FRAME__BODY_READY)->ready->work->epoch, EPOCH + 1);
+    job = job_free(job);
     end();
 }
 END_TEST
@@ -561,6 +596,7 @@ int main(void)
         samples_wait_for_room_in_the_connection,
         held_work_is_refused_to_another_controller,
         held_work_is_refused_to_a_lower_epoch,
+        a_phase_ordered_anew_is_not_the_one_at_hand,
         an_idle_agent_serves_whoever_it_is_told_to,
         the_end_of_the_lease_stops_the_load,
         heartbeats_do_not_renew,
