@@ -54,19 +54,18 @@ static void back_starting(struct conductor *c, uint32_t host)
         order_start(c, host);
 }
 
-/* It did not hear that the phase ends early, or may not have. */
+/* It did not hear that the phase ends early, or may not have.  Where that
+ * interval is over, it ends with its next edge. */
 static void back_early(struct conductor *c, uint32_t host)
 {
     const struct conduct_phase *phase = &c->phase;
     uint64_t edge_ns =
         phase->start_ns + (c->stop_after + 1) * phase->interval_ns;
 
-    if (c->ending != ENDING_EARLY)
+    if (c->ending != CONDUCT_ENDING_EARLY)
         return;
     if (c->now_ns + barrier_round_trip_ns(c) < edge_ns)
         order_stop_after(c, host);
-    else
-        order_abort(c, host, "the phase is over");
 }
 
 static void back_running(struct conductor *c, uint32_t host)
@@ -156,6 +155,7 @@ static void back_cleared(struct conductor *c, uint32_t host)
     struct part *part = &c->parts[host];
 
     part->holds = PLAN_NOWHERE;
+    part->suspect = false;
     if (part->state == PART_PREPARING)
         order_prepare(c, host); /* the first was for one with full hands */
     else if (part->state == PART_STOPPING)
@@ -185,6 +185,11 @@ void back_reconcile(struct conductor *c, uint32_t host)
 
     part->holds =
         hello->held == CONDUCT_HELD_NOTHING ? PLAN_NOWHERE : hello->held_phase;
+    if (hello->held_before)
+        part->holds = PART_HOLDS_BEFORE;
+    if (hello->held == CONDUCT_HELD_NOTHING ||
+        hello->held == CONDUCT_HELD_HOLDING)
+        part->suspect = false;
     if (part->holds == PLAN_NOWHERE || part->holds == c->phase.number)
         back_current(c, host);
     else
@@ -206,6 +211,14 @@ void back_finished(struct conductor *c, uint32_t host, uint32_t phase,
     }
     order_acknowledge(c, host, phase, rows);
     if (part->holds == phase)
+        back_cleared(c, host);
+}
+
+void back_left(struct conductor *c, uint32_t host, uint32_t phase,
+               uint64_t rows)
+{
+    order_acknowledge(c, host, phase, rows);
+    if (c->parts[host].holds == PART_HOLDS_BEFORE)
         back_cleared(c, host);
 }
 

@@ -11,7 +11,7 @@
  * the margin it may be Go. */
 #define ROOM_MIN_NS      (300 * NS_PER_MS)
 #define ROOM_HOST_NS     (150 * NS_PER_US) /* to send and handle a frame */
-#define ROOM_MAX_NS      (30 * NS_PER_S)
+#define ROOM_MAX_NS      (BARRIER_AHEAD_MAX_NS / 2)
 #define MARGIN_MIN_NS    (250 * NS_PER_MS)
 #define MARGIN_HOST_NS   (50 * NS_PER_US)
 #define TRIES_MAX        2u
@@ -73,7 +73,7 @@ static void leave_out(struct conductor *c,
 
     verdict_names(c, picks, names);
     if (starters - late < course_required(c)) {
-        course_break(c, ENDING_FAILED, "%u of %u hosts %s: %s", late,
+        course_break(c, CONDUCT_ENDING_FAILED, "%u of %u hosts %s: %s", late,
                      c->phase.host_count, what, names);
         return;
     }
@@ -149,7 +149,7 @@ static void refuse_clock(struct conductor *c, uint32_t worst)
     const struct part *part = &c->parts[worst];
 
     course_break(
-        c, ENDING_FAILED,
+        c, CONDUCT_ENDING_FAILED,
         "the clock of %s is known to %.3f ms only (round trips up to %.3f ms, "
         "%u probes), and start_tolerance is %.3f ms: use a quieter path to it, "
         "or raise start_tolerance",

@@ -37,6 +37,13 @@
  * one more try with more room, then the phase fails with their names.  Nobody
  * gets Go unless all have armed for that very instant.
  *
+ * A RESTARTED CONTROLLER has what it stored: conductor_memory() after every
+ * phase, conductor_start_of() of every host when a phase starts, what was told
+ * of an early end, and Finished.  With that, conductor_resume() instead of
+ * conductor_begin() goes on.  A phase that had started is running, and its
+ * hosts are without a connection.  One that was begun and may not have started
+ * begins anew, once nobody can have anything of the first try any more.
+ *
  * LOST HOSTS.  A host without a connection is not lost yet: it may come back
  * with all its samples while its lease lasts, and nothing is missing then.  A
  * phase does not end, and so neither does the campaign, before a host that is
@@ -63,6 +70,7 @@
 #define CONTROLLER_CONDUCT_CONDUCT_H
 
 #include "common/diag.h"
+#include "controller/conduct/curve.h"
 #include "controller/conduct/offset.h"
 #include "controller/plan/plan.h"
 
@@ -154,6 +162,8 @@ enum conduct_held {
 };
 
 struct conduct_hello {
+    bool held_before;     /* the phase at hand as it was ordered before the
+                             controller was restarted, and has begun anew */
     struct uuid instance; /* of the agent's process */
     struct uuid boot;     /* of its kernel: another one, another clock */
     uint64_t lease_ns;
@@ -205,6 +215,11 @@ struct conduct_finish {
 void conductor_finished(struct conductor *conductor, uint64_t now_ns,
                         uint32_t host, uint32_t phase,
                         const struct conduct_finish *finish);
+
+/* Finished, or Refused (rows 0), of what hello.held_before is about: nobody
+ * wants its rows. */
+void conductor_left(struct conductor *conductor, uint64_t now_ns, uint32_t host,
+                    uint32_t phase, uint64_t rows);
 
 /* From a sample of the host: when its workers opened their schedules. */
 void conductor_opened(struct conductor *conductor, uint32_t host,
@@ -271,6 +286,76 @@ void conductor_stop(struct conductor *conductor, uint64_t now_ns,
 void conductor_end_phase(struct conductor *conductor, uint64_t now_ns,
                          enum conduct_verdict verdict, const char *reason);
 
+/* ---- Going on after a restart -------------------------------------------- */
+
+/* Why a phase ends other than by itself. */
+enum conduct_ending {
+    CONDUCT_ENDING_NONE,
+    CONDUCT_ENDING_EARLY,       /* it had what it wanted: StopAfter */
+    CONDUCT_ENDING_FAILED,      /* Abort */
+    CONDUCT_ENDING_INTERRUPTED, /* Abort, by an operator */
+    CONDUCT_ENDINGS,
+};
+
+/* What outlives a phase. */
+struct conduct_memory {
+    struct curve curve;
+    enum conduct_verdict verdict; /* of the campaign so far */
+    char reason[REASON_SIZE];
+    bool over; /* no other phase follows */
+};
+
+/* A host that got Go. */
+struct conduct_start {
+    uint32_t host;
+    struct conduct_hello hello; /* what it holds does not matter */
+    uint64_t agent_start_ns;
+    struct offset_estimate offset; /* at the start */
+};
+
+struct conduct_finished {
+    uint32_t host;
+    struct conduct_finish finish;
+};
+
+/* What is known of the phase at hand, and what came before. */
+struct conduct_past {
+    uint32_t phase; /* the first that is not over; all are: their number */
+    bool begun;     /* some phase was: the hosts may hold leases */
+    struct conduct_memory memory; /* of the phase before */
+    /* From now on, hosts without a word from us have surely stopped after: */
+    uint64_t quiet_ns;
+    /* How it was to end; `reason` lives as long as the call. */
+    enum conduct_ending ending;
+    enum conduct_verdict ending_verdict;
+    uint64_t stop_after;
+    const char *reason;
+    /* Had it started?  0: no.  An instant of the clock as it is now. */
+    uint64_t start_ns;
+    bool clock_is_new; /* another boot: what was known of offsets is void */
+    double iops;
+    const struct conduct_start *starts;
+    uint32_t start_count;
+    const struct conduct_finished *finished; /* committed */
+    uint32_t finished_count;
+};
+
+/* Instead of conductor_begin(): with no host connected. */
+void conductor_resume(struct conductor *conductor, uint64_t now_ns,
+                      const struct conduct_past *past);
+
+/* For the store, with CONDUCT_PHASE_ENDED. */
+void conductor_memory(const struct conductor *conductor,
+                      struct conduct_memory *ret_memory);
+
+/* For the store, with CONDUCT_PHASE_STARTED.  False: the host got no Go. */
+bool conductor_start_of(const struct conductor *conductor, uint32_t host,
+                        struct conduct_start *ret_start) MUST_CHECK;
+
+/* How long after the last word of ours the host may do something for a phase of
+ * the plan, at the most.  0: it was never there. */
+uint64_t conductor_quiet_ns(const struct conductor *conductor, uint32_t host);
+
 /* ---- Effects ------------------------------------------------------------- */
 
 enum conduct_effect_kind {
@@ -291,6 +376,8 @@ enum conduct_effect_kind {
      * ENDED, in this order, whether it started or not. */
     CONDUCT_PHASE_BEGAN,    /* phase, iops: asked, 0 at full speed */
     CONDUCT_PHASE_STARTED,  /* phase, at_ns: the start; uncertainty_ns */
+    CONDUCT_PHASE_ENDING,   /* phase, ending, verdict, interval, reason: to be
+                               known after a restart */
     CONDUCT_DO_TOTAL,       /* phase: all is stored, conductor_totalled() */
     CONDUCT_PHASE_ENDED,    /* phase, verdict, reason, spread_ns (UINT64_MAX: no
                                host told), uncertainty_ns */
@@ -307,6 +394,7 @@ struct conduct_effect {
     uint32_t phase;
     uint32_t count;
     enum conduct_verdict verdict;
+    enum conduct_ending ending;
     uint64_t agent_start_ns;
     uint64_t interval;
     uint64_t at_ns;
@@ -355,7 +443,7 @@ bool conductor_host_takes_part(const struct conductor *conductor,
 /*
  * An agent's stamp as an instant of the controller's clock relative to the
  * start of the phase at hand, and how far the agent's clock has drifted since
- * (sample.edge_skew_ns).  False while there is no start or no probe.
+ * (sample.edge_skew_ns).  False while there is no start.
  */
 bool conductor_place(const struct conductor *conductor, uint32_t host,
                      uint64_t agent_ns, int64_t *ret_relative_ns,

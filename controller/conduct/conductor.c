@@ -245,40 +245,6 @@ void conductor_refused(struct conductor *c, uint64_t now_ns, uint32_t host,
     course_step(c);
 }
 
-static const char *outcome_text(enum conduct_outcome outcome)
-{
-    switch (outcome) {
-    case CONDUCT_OUTCOME_COMPLETE:
-        return "";
-    case CONDUCT_OUTCOME_STOPPED:
-        return "stopped";
-    case CONDUCT_OUTCOME_LEASE_LOST:
-        return "its lease ended";
-    case CONDUCT_OUTCOME_NO_GO:
-        return "no Go came in time";
-    case CONDUCT_OUTCOME_FAILED:
-        return "failed";
-    case CONDUCT_OUTCOME_TIME_LIMIT:
-        return "its time limit passed";
-    }
-    return "ended in an unknown way";
-}
-
-/* Where it was told to stop, the reason for that is kept. */
-static void note_finish(struct part *part, const struct conduct_finish *finish)
-{
-    part->finish = *finish;
-    part->finish.reason = NULL;
-    if (finish->outcome == CONDUCT_OUTCOME_STOPPED && part->reason[0] != '\0')
-        return;
-    part_set_reason(part, "%s%s%s", outcome_text(finish->outcome),
-                    finish->reason[0] != '\0' &&
-                            finish->outcome != CONDUCT_OUTCOME_COMPLETE
-                        ? ": "
-                        : "",
-                    finish->reason);
-}
-
 static void finish_current(struct conductor *c, uint32_t host,
                            const struct conduct_finish *finish)
 {
@@ -288,7 +254,7 @@ static void finish_current(struct conductor *c, uint32_t host,
     if (part->state == PART_GONE && course_is_open(c))
         (void)part_handle(part, PART_EV_BACK);
     if (part_handle(part, PART_EV_FINISHED)) {
-        note_finish(part, finish);
+        part_note_finish(part, finish);
         part_collect(c, host);
     } else if (part->state == PART_FINISHED || part->state == PART_COLLECTED) {
         part_collect(c, host); /* it says so again: so do we */
@@ -308,6 +274,15 @@ void conductor_finished(struct conductor *c, uint64_t now_ns, uint32_t host,
     else
         back_finished(c, host, phase,
                       finish->intervals == 0 ? 0 : finish->intervals + 1);
+    course_step(c);
+}
+
+void conductor_left(struct conductor *c, uint64_t now_ns, uint32_t host,
+                    uint32_t phase, uint64_t rows)
+{
+    if (!begin_event(c, now_ns))
+        return;
+    back_left(c, host, phase, rows);
     course_step(c);
 }
 
@@ -387,7 +362,7 @@ void conductor_store_failed(struct conductor *c, uint64_t now_ns,
      * there be room again. */
     if (c->options.collect_ns > NO_STORE_NS)
         c->options.collect_ns = NO_STORE_NS;
-    course_break(c, ENDING_FAILED, "%s", reason);
+    course_break(c, CONDUCT_ENDING_FAILED, "%s", reason);
     course_step(c);
 }
 
@@ -401,15 +376,18 @@ void conductor_stop(struct conductor *c, uint64_t now_ns, const char *who)
         course_end_campaign(c); /* its last commands are killed */
         return;
     }
-    if (c->state != CAMPAIGN_GOING || c->phase.state <= CONDUCT_COMMANDS) {
+    if (c->state != CAMPAIGN_GOING ||
+        (c->phase.state <= CONDUCT_COMMANDS && !course_has_suspects(c))) {
         course_note_verdict(c, CONDUCT_INTERRUPTED, c->who);
         course_end_campaign(c);
         return;
     }
     c->state = CAMPAIGN_STOPPING;
+    if (c->phase.state == CONDUCT_PLANNED)
+        return; /* until those who may have begun have surely stopped */
     /* When no I/O is left to stop, what was measured is whole. */
     if (c->phase.state < CONDUCT_DRAINING)
-        course_break(c, ENDING_INTERRUPTED, "%s", c->who);
+        course_break(c, CONDUCT_ENDING_INTERRUPTED, "%s", c->who);
     course_step(c);
 }
 
@@ -429,7 +407,7 @@ void conductor_end_phase(struct conductor *c, uint64_t now_ns,
     struct part *part;
 
     if (!begin_event(c, now_ns) || phase->state != CONDUCT_RUNNING ||
-        c->ending != ENDING_NONE)
+        c->ending != CONDUCT_ENDING_NONE)
         return;
 
     uint64_t last = interval_at_hand(c);
@@ -439,10 +417,11 @@ void conductor_end_phase(struct conductor *c, uint64_t now_ns,
         last = phase->warmup_intervals + phase->measured_intervals - 1;
     else
         phase->end_ns = end_ns;
-    c->ending = ENDING_EARLY;
+    c->ending = CONDUCT_ENDING_EARLY;
     c->ending_verdict = verdict;
     c->stop_after = last;
     (void)snprintf(c->why, sizeof(c->why), "%s", reason);
+    course_note_ending(c);
     FOR_EACH_PART(c, host, part)
     {
         if (part->state == PART_RUNNING && part_is_up(part))
@@ -490,11 +469,12 @@ bool conductor_place(const struct conductor *c, uint32_t host,
     struct offset_estimate estimate;
     uint64_t instant;
 
-    if (part->agent_start_ns == 0 ||
-        !offset_to_controller(&part->offset, agent_ns, &instant, &estimate))
+    if (part->agent_start_ns == 0)
         return false;
     *ret_relative_ns = (int64_t)(agent_ns - part->agent_start_ns);
-    *ret_skew_ns = estimate.offset_ns - part->start.offset_ns;
+    *ret_skew_ns = 0; /* as long as nobody has looked */
+    if (offset_to_controller(&part->offset, agent_ns, &instant, &estimate))
+        *ret_skew_ns = estimate.offset_ns - part->start.offset_ns;
     return true;
 }
 

@@ -13,7 +13,6 @@
 #define CONTROLLER_CONDUCT_CONDUCTOR_H
 
 #include "controller/conduct/conduct.h"
-#include "controller/conduct/curve.h"
 
 #define CONDUCT_NEVER UINT64_MAX
 
@@ -80,6 +79,9 @@ struct part_late {
     uint64_t due_ns; /* until then; CONDUCT_NEVER: Finished did not come */
 };
 
+/* The phase at hand, as it was ordered before a restart. */
+#define PART_HOLDS_BEFORE (PLAN_NOWHERE - 1)
+
 struct part {
     /* For the phase at hand. */
     enum part_state state;
@@ -100,7 +102,9 @@ struct part {
     struct offset offset;
     enum probe_state probe;
     uint64_t probe_due_ns; /* next one, or the answer's limit */
-    uint32_t holds;        /* the phase it has work of; PLAN_NOWHERE: none */
+    uint32_t holds;        /* the phase it has work of; PLAN_NOWHERE: none;
+                              PART_HOLDS_BEFORE */
+    bool suspect;          /* it may have something of the phase's first try */
     uint32_t leased_phase; /* last prepared; PLAN_NOWHERE: none */
     uint64_t renewed_ns;   /* when its lease was last extended */
     struct part_late late;
@@ -130,6 +134,9 @@ bool part_takes_part(const struct part *part);
 /* Rows that Finished promised. */
 uint64_t part_rows(const struct part *part);
 
+/* How it ended.  Where it was told to stop, the reason for that is kept. */
+void part_note_finish(struct part *part, const struct conduct_finish *finish);
+
 void part_set_reason(struct part *part, const char *format, ...) PRINTF(2, 3);
 
 /* ---- The conductor ------------------------------------------------------- */
@@ -152,14 +159,6 @@ struct errands {
     uint64_t due_ns; /* the latest that it may be answered */
     enum part_errand controller;
     char failure[REASON_SIZE]; /* the first one */
-};
-
-/* Why a phase ends other than by itself. */
-enum phase_ending {
-    ENDING_NONE,
-    ENDING_EARLY,       /* it had what it wanted: StopAfter */
-    ENDING_FAILED,      /* Abort */
-    ENDING_INTERRUPTED, /* Abort, by an operator */
 };
 
 enum barrier_state {
@@ -195,10 +194,11 @@ struct conductor {
     uint32_t commanded;    /* the last phase whose startcmd= was begun, + 1 */
     uint32_t waiting_told; /* number of the phase, from 1, of which people know
                               that it waits for hosts; 0: of none */
-    enum phase_ending ending;
+    uint64_t suspect_ns; /* after a restart: until then, parts may be suspect */
+    enum conduct_ending ending;
     enum conduct_verdict ending_verdict; /* at least */
     char why[REASON_SIZE];
-    uint64_t stop_after; /* with ENDING_EARLY: the last interval */
+    uint64_t stop_after; /* with CONDUCT_ENDING_EARLY: the last interval */
     struct barrier barrier;
     enum tally_state tally;
     struct conduct_total total;
@@ -251,7 +251,7 @@ void course_step(struct conductor *c);
 
 /* The phase cannot go on: whoever has work is told to stop.  The first reason
  * wins. */
-void course_break(struct conductor *c, enum phase_ending ending,
+void course_break(struct conductor *c, enum conduct_ending ending,
                   const char *format, ...) PRINTF(3, 4);
 
 /* When the state's limit ends. */
@@ -268,11 +268,27 @@ void course_note_campaign(struct conductor *c, enum conduct_verdict verdict,
 /* With its commands, if it has any and has begun. */
 void course_end_campaign(struct conductor *c);
 
+/* No other phase comes after the one at hand. */
+bool course_is_last(const struct conductor *c);
+
+/* Some host may still do something of the first try of the phase. */
+bool course_has_suspects(const struct conductor *c);
+
+/* Of the phase at hand, with what has come of it: where its ending is known. */
+void course_note_ending(struct conductor *c);
+
 /* Rows of hosts that were given up are still welcome. */
 bool course_is_open(const struct conductor *c);
 
 /* How many hosts must take part for a start. */
 uint32_t course_required(const struct conductor *c);
+
+/* To a state of before a restart. */
+void course_resume(struct conductor *c, enum conduct_state state);
+
+/* planning.c: the longest that a run may take from its start on. */
+uint64_t planning_limit_ns(const struct conductor *c,
+                           const struct plan_run *run);
 
 /* ---- errand.c ------------------------------------------------------------ */
 
@@ -324,6 +340,9 @@ void back_reconcile(struct conductor *c, uint32_t host);
 /* Finished and stored rows of a phase that is not at hand any more. */
 void back_finished(struct conductor *c, uint32_t host, uint32_t phase,
                    uint64_t rows);
+/* Nothing of the first try of the phase is there any more. */
+void back_left(struct conductor *c, uint32_t host, uint32_t phase,
+               uint64_t rows);
 void back_stored(struct conductor *c, uint32_t host, uint32_t phase,
                  uint64_t next_interval);
 void back_tick(struct conductor *c, uint32_t host);
@@ -342,6 +361,9 @@ void order_renew(struct conductor *c, uint32_t host);
 void order_probe(struct conductor *c, uint32_t host);
 
 /* ---- barrier.c ----------------------------------------------------------- */
+
+/* A start is never further ahead of the Start that names it. */
+#define BARRIER_AHEAD_MAX_NS (60 * NS_PER_S)
 
 void barrier_begin(struct conductor *c);
 /* When the next probe of a part is due, now that one was answered. */

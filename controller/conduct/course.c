@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* So long a phase waits for a host without a word. */
 #define WAITING_TOLD_NS (2 * NS_PER_S)
@@ -130,10 +131,42 @@ static void tell_waiting(struct conductor *c)
                   (unsigned long long)((end_ns - c->now_ns) / NS_PER_S));
 }
 
+static bool is_suspect(const struct part *part)
+{
+    return part_takes_part(part) && part->suspect;
+}
+
+bool course_has_suspects(const struct conductor *c)
+{
+    return c->phase.state == CONDUCT_PLANNED && c->now_ns < c->suspect_ns &&
+           part_count(c, is_suspect) > 0;
+}
+
+/* What had been settled before a restart, while the phase had not started. */
+static bool is_settled(struct conductor *c)
+{
+    enum conduct_ending ending = c->ending;
+    char why[REASON_SIZE];
+
+    if (c->state == CAMPAIGN_STOPPING) {
+        course_note_verdict(c, CONDUCT_INTERRUPTED, c->who);
+        course_end_campaign(c);
+        return true;
+    }
+    if (ending == CONDUCT_ENDING_NONE)
+        return false;
+    memcpy(why, c->why, sizeof(why));
+    c->ending = CONDUCT_ENDING_NONE;
+    course_break(c, ending, "%s", why);
+    return true;
+}
+
 static void step_planned(struct conductor *c)
 {
     uint32_t there = part_count(c, is_there);
 
+    if (course_has_suspects(c) || is_settled(c))
+        return;
     if (c->now_ns < c->planned_ns)
         return;
     if (there < c->phase.host_count && may_still_come(c)) {
@@ -148,10 +181,11 @@ static void step_planned(struct conductor *c)
     char names[TEXT_SIZE];
 
     verdict_names(c, is_missing, names);
-    course_break(
-        c, ENDING_FAILED, "%u of %u hosts are there; missing after %llu s: %s",
-        there, c->phase.host_count,
-        (unsigned long long)((c->now_ns - c->planned_ns) / NS_PER_S), names);
+    course_break(c, CONDUCT_ENDING_FAILED,
+                 "%u of %u hosts are there; missing after %llu s: %s", there,
+                 c->phase.host_count,
+                 (unsigned long long)((c->now_ns - c->planned_ns) / NS_PER_S),
+                 names);
 }
 
 static void enter_commands(struct conductor *c)
@@ -168,7 +202,7 @@ static void step_commands(struct conductor *c)
     if (!errands_are_done(c))
         return;
     if (errands_take_failure(c, failure))
-        course_break(c, ENDING_FAILED, "%s", failure);
+        course_break(c, CONDUCT_ENDING_FAILED, "%s", failure);
     else
         handle(c, COURSE_EV_COMMANDED);
 }
@@ -217,7 +251,7 @@ static bool break_if_short(struct conductor *c)
     {
         if (!has_failed(part))
             continue;
-        course_break(c, ENDING_FAILED, "%s: %s", part_label(c, host),
+        course_break(c, CONDUCT_ENDING_FAILED, "%s: %s", part_label(c, host),
                      part->reason);
         return true;
     }
@@ -227,7 +261,8 @@ static bool break_if_short(struct conductor *c)
     char names[TEXT_SIZE];
 
     verdict_names(c, is_gone, names);
-    course_break(c, ENDING_FAILED, "too few hosts are left: without %s", names);
+    course_break(c, CONDUCT_ENDING_FAILED, "too few hosts are left: without %s",
+                 names);
     return true;
 }
 
@@ -257,7 +292,8 @@ static void step_preparing(struct conductor *c)
     verdict_names(c, is_not_ready, names);
     if (starters - waiting < course_required(c)) {
         course_break(
-            c, ENDING_FAILED, "%u of %u hosts are ready; not after %llu s: %s",
+            c, CONDUCT_ENDING_FAILED,
+            "%u of %u hosts are ready; not after %llu s: %s",
             starters - waiting, c->phase.host_count,
             (unsigned long long)((c->now_ns - c->phase.since_ns) / NS_PER_S),
             names);
@@ -321,7 +357,7 @@ static void step_running(struct conductor *c)
         (phase->end_ns != 0 && c->now_ns >= phase->end_ns))
         handle(c, COURSE_EV_END_DUE);
     else if (c->now_ns >= phase->start_ns + phase->time_limit_ns)
-        course_break(c, ENDING_FAILED, "not done after %llu s",
+        course_break(c, CONDUCT_ENDING_FAILED, "not done after %llu s",
                      (unsigned long long)(phase->time_limit_ns / NS_PER_S));
 }
 
@@ -338,7 +374,8 @@ static void abort_all(struct conductor *c, const char *reason)
 
 static void enter_draining(struct conductor *c)
 {
-    if (c->ending == ENDING_FAILED || c->ending == ENDING_INTERRUPTED)
+    if (c->ending == CONDUCT_ENDING_FAILED ||
+        c->ending == CONDUCT_ENDING_INTERRUPTED)
         abort_all(c, c->why);
 }
 
@@ -402,7 +439,8 @@ static void step_collected(struct conductor *c)
     case TALLY_ASKED:
         if (c->now_ns < tally_limit_ns(c))
             break;
-        course_break(c, ENDING_FAILED, "the store did not add the phase up");
+        course_break(c, CONDUCT_ENDING_FAILED,
+                     "the store did not add the phase up");
         break;
     case TALLY_TOLD:
         if (part_count(c, part_is_busy) == 0)
@@ -448,10 +486,12 @@ static void enter_over(struct conductor *c)
         tell_search(c, run);
 }
 
-static bool is_last(const struct conductor *c)
+bool course_is_last(const struct conductor *c)
 {
-    return c->state == CAMPAIGN_STOPPING || c->ending == ENDING_FAILED ||
-           (c->ending == ENDING_EARLY && c->ending_verdict >= CONDUCT_FAILED);
+    return c->state == CAMPAIGN_STOPPING ||
+           c->ending == CONDUCT_ENDING_FAILED ||
+           (c->ending == CONDUCT_ENDING_EARLY &&
+            c->ending_verdict >= CONDUCT_FAILED);
 }
 
 static void step_over(struct conductor *c)
@@ -465,7 +505,7 @@ static void step_over(struct conductor *c)
         course_note_verdict(c, CONDUCT_FAILED, failure);
     if (c->state == CAMPAIGN_STOPPING && next < c->plan->run_count)
         course_note_verdict(c, CONDUCT_INTERRUPTED, c->who);
-    if (is_last(c))
+    if (course_is_last(c))
         course_end_campaign(c);
     else
         course_plan(c, next);
@@ -543,6 +583,13 @@ static void step_once(struct conductor *c,
     }
 }
 
+void course_resume(struct conductor *c, enum conduct_state state)
+{
+    c->changes++;
+    c->phase.state = state;
+    c->phase.since_ns = c->now_ns;
+}
+
 void course_step(struct conductor *c)
 {
     static void (*const steps[CONDUCT_STATES])(struct conductor * c) = {
@@ -564,7 +611,7 @@ void course_step(struct conductor *c)
     } while (before != c->changes);
 }
 
-void course_break(struct conductor *c, enum phase_ending ending,
+void course_break(struct conductor *c, enum conduct_ending ending,
                   const char *format, ...)
 {
     va_list args;
@@ -573,7 +620,8 @@ void course_break(struct conductor *c, enum phase_ending ending,
         c->tally = TALLY_TOLD; /* no longer waited for */
         c->changes++;
     }
-    if (c->ending == ENDING_FAILED || c->ending == ENDING_INTERRUPTED)
+    if (c->ending == CONDUCT_ENDING_FAILED ||
+        c->ending == CONDUCT_ENDING_INTERRUPTED)
         return;
     c->ending = ending;
     va_start(args, format);
@@ -583,7 +631,19 @@ void course_break(struct conductor *c, enum phase_ending ending,
         return;
     if (c->phase.state <= CONDUCT_COMMANDS)
         effect_add(c, CONDUCT_PHASE_BEGAN)->iops = c->phase.iops;
+    else
+        course_note_ending(c);
     handle(c, COURSE_EV_BREAK);
+}
+
+void course_note_ending(struct conductor *c)
+{
+    struct conduct_effect *effect = effect_add(c, CONDUCT_PHASE_ENDING);
+
+    effect->ending = c->ending;
+    effect->verdict = c->ending_verdict;
+    effect->interval = c->stop_after;
+    effect->reason = effect_text(c, c->why);
 }
 
 static bool is_to_be_aborted(const struct part *part)
@@ -595,6 +655,8 @@ static uint64_t planned_due_ns(const struct conductor *c)
 {
     uint64_t end_ns = c->planned_ns + c->options.host_wait_ns;
 
+    if (course_has_suspects(c))
+        return c->suspect_ns;
     if (c->now_ns < c->planned_ns)
         return c->planned_ns;
     return is_waiting_told(c)

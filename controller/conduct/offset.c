@@ -103,6 +103,14 @@ static int window_of(const struct offset_probe *probe,
     return 0;
 }
 
+static void keep(struct offset *offset, const struct offset_window *window)
+{
+    offset->windows[offset->next] = *window;
+    offset->next = (offset->next + 1) % OFFSET_PROBES;
+    if (offset->count < OFFSET_PROBES)
+        offset->count++;
+}
+
 int offset_take(struct offset *offset, const struct offset_probe *probe)
 {
     struct offset_window window;
@@ -119,12 +127,22 @@ int offset_take(struct offset *offset, const struct offset_probe *probe)
         offset_init(offset);
         offset->breaks = breaks;
     }
-    offset->windows[offset->next] = window;
-    offset->next = (offset->next + 1) % OFFSET_PROBES;
-    if (offset->count < OFFSET_PROBES)
-        offset->count++;
+    keep(offset, &window);
     offset->probes++;
     return jumped;
+}
+
+void offset_seed(struct offset *offset, uint64_t controller_ns,
+                 const struct offset_estimate *estimate)
+{
+    const struct offset_window window = {
+        .sent = controller_ns,
+        .arrived = controller_ns,
+        .offset_ns = estimate->offset_ns,
+        .half_ns = estimate->uncertainty_ns,
+    };
+
+    keep(offset, &window);
 }
 
 bool offset_at(const struct offset *offset, uint64_t controller_ns,

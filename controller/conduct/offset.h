@@ -69,6 +69,11 @@ void offset_init(struct offset *offset);
 int offset_take(struct offset *offset,
                 const struct offset_probe *probe) MUST_CHECK;
 
+/* What was known at an instant, by probes that are not told any more.  It
+ * counts as none. */
+void offset_seed(struct offset *offset, uint64_t controller_ns,
+                 const struct offset_estimate *estimate);
+
 /*
  * The offset at an instant of the controller's clock, before or after now.
  * Returns false while there is no probe.

@@ -109,6 +109,39 @@ void part_set_reason(struct part *part, const char *format, ...)
     va_end(args);
 }
 
+static const char *outcome_text(enum conduct_outcome outcome)
+{
+    switch (outcome) {
+    case CONDUCT_OUTCOME_COMPLETE:
+        return "";
+    case CONDUCT_OUTCOME_STOPPED:
+        return "stopped";
+    case CONDUCT_OUTCOME_LEASE_LOST:
+        return "its lease ended";
+    case CONDUCT_OUTCOME_NO_GO:
+        return "no Go came in time";
+    case CONDUCT_OUTCOME_FAILED:
+        return "failed";
+    case CONDUCT_OUTCOME_TIME_LIMIT:
+        return "its time limit passed";
+    }
+    return "ended in an unknown way";
+}
+
+void part_note_finish(struct part *part, const struct conduct_finish *finish)
+{
+    part->finish = *finish;
+    part->finish.reason = NULL;
+    if (finish->outcome == CONDUCT_OUTCOME_STOPPED && part->reason[0] != '\0')
+        return;
+    part_set_reason(part, "%s%s%s", outcome_text(finish->outcome),
+                    finish->reason[0] != '\0' &&
+                            finish->outcome != CONDUCT_OUTCOME_COMPLETE
+                        ? ": "
+                        : "",
+                    finish->reason);
+}
+
 const char *part_label(const struct conductor *c, uint32_t host)
 {
     return c->plan->hosts[host].label;

@@ -47,22 +47,28 @@ static uint64_t fill_limit_ns(const struct conductor *c,
     return 60 * NS_PER_S + (most / c->options.fill_bytes_per_s + 1) * NS_PER_S;
 }
 
+uint64_t planning_limit_ns(const struct conductor *c,
+                           const struct plan_run *run)
+{
+    if (run->kind == PLAN_RUN_FILL)
+        return fill_limit_ns(c, run);
+    return (divide_up(run->warmup_ns, run->interval_ns) +
+            divide_up(run->elapsed_ns, run->interval_ns)) *
+               run->interval_ns +
+           c->options.grace_ns;
+}
+
 static void settle_intervals(struct conductor *c, const struct plan_run *run)
 {
     struct conduct_phase *phase = &c->phase;
 
     phase->interval_ns = run->interval_ns;
     phase->drain_limit_ns = c->options.drain_ns;
-    if (run->kind == PLAN_RUN_FILL) {
-        phase->time_limit_ns = fill_limit_ns(c, run);
+    phase->time_limit_ns = planning_limit_ns(c, run);
+    if (run->kind == PLAN_RUN_FILL)
         return;
-    }
     phase->warmup_intervals = divide_up(run->warmup_ns, run->interval_ns);
     phase->measured_intervals = divide_up(run->elapsed_ns, run->interval_ns);
-    phase->time_limit_ns =
-        (phase->warmup_intervals + phase->measured_intervals) *
-            run->interval_ns +
-        c->options.grace_ns;
 }
 
 /* A new phase for a host; of the one before, this much is remembered. */
@@ -100,7 +106,7 @@ static void plan_phase(struct conductor *c, uint32_t number, double iops)
         .iops = iops,
     };
     c->planned_ns = c->now_ns + run->pause_ns;
-    c->ending = ENDING_NONE;
+    c->ending = CONDUCT_ENDING_NONE;
     c->ending_verdict = CONDUCT_COMPLETE;
     c->why[0] = '\0';
     c->stop_after = 0;
@@ -199,7 +205,7 @@ void course_plan(struct conductor *c, uint32_t number)
     }
     plan_phase(c, number, iops);
     if (err < 0)
-        course_break(c, ENDING_FAILED, "%s", diag.text);
+        course_break(c, CONDUCT_ENDING_FAILED, "%s", diag.text);
 }
 
 uint32_t course_required(const struct conductor *c)

@@ -46,7 +46,7 @@ static bool is_whole(const struct conductor *c, const struct part *part)
     if (part->finish.outcome == CONDUCT_OUTCOME_COMPLETE)
         return true;
     /* One that went on into the next interval has all of the last. */
-    return c->ending == ENDING_EARLY &&
+    return c->ending == CONDUCT_ENDING_EARLY &&
            part->finish.intervals > c->stop_after + 1;
 }
 
@@ -107,13 +107,14 @@ enum conduct_verdict verdict_of_phase(const struct conductor *c,
 {
     enum conduct_verdict verdict;
 
-    if (c->ending == ENDING_FAILED || c->ending == ENDING_INTERRUPTED) {
+    if (c->ending == CONDUCT_ENDING_FAILED ||
+        c->ending == CONDUCT_ENDING_INTERRUPTED) {
         memcpy(reason, c->why, REASON_SIZE);
-        return c->ending == ENDING_FAILED ? CONDUCT_FAILED
-                                          : CONDUCT_INTERRUPTED;
+        return c->ending == CONDUCT_ENDING_FAILED ? CONDUCT_FAILED
+                                                  : CONDUCT_INTERRUPTED;
     }
     verdict = verdict_by_hosts(c, reason);
-    if (c->ending == ENDING_EARLY && c->ending_verdict > verdict) {
+    if (c->ending == CONDUCT_ENDING_EARLY && c->ending_verdict > verdict) {
         verdict = c->ending_verdict;
         memcpy(reason, c->why, REASON_SIZE);
     }

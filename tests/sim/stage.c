@@ -295,6 +295,7 @@ static void do_effect(struct stage *s, const struct conduct_effect *effect)
         check_verdict(s, effect);
         s->phases_ended++;
         break;
+    case CONDUCT_PHASE_ENDING:
     case CONDUCT_PHASE_SKIPPED:
     case CONDUCT_NOTICE:
     case CONDUCT_HOST_GIVEN_UP:
@@ -312,10 +313,10 @@ static void trace_effect(const struct stage *s,
                          const struct conduct_effect *effect)
 {
     static const char *const names[] = {
-        "PREPARE",        "PROBE",   "START",    "GO",          "STOP_AFTER",
-        "ABORT",          "RENEW",   "ACK",      "RELEASE",     "COMMAND",
-        "phase began",    "started", "TOTAL",    "phase ended", "phase skipped",
-        "campaign ended", "notice",  "given up",
+        "PREPARE",       "PROBE",          "START",  "GO",       "STOP_AFTER",
+        "ABORT",         "RENEW",          "ACK",    "RELEASE",  "COMMAND",
+        "phase began",   "started",        "ending", "TOTAL",    "phase ended",
+        "phase skipped", "campaign ended", "notice", "given up",
     };
 
     if (effect->kind == CONDUCT_DO_PROBE || effect->kind == CONDUCT_DO_RENEW)
