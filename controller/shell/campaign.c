@@ -18,6 +18,10 @@
 #define PRIVATE_LIMIT_S 10
 #define PRIVATE_POLL_MS 20
 
+/* How long a controller that is gone is looked for: as long as a phase waits
+ * for hosts. */
+#define RETURN_S 300
+
 /* Results of one second in one folder. */
 #define NUMBERED_MAX 1000
 
@@ -157,7 +161,10 @@ static int submit(struct follow *follow, const struct options *options,
     if (r < 0) {
         *ret_status = output_error(
             options->json, r == -EINTR ? EXIT_INTERRUPTED : EXIT_NO_CONTROLLER,
-            "%s", diag.text);
+            "%s%s", diag.text,
+            r == -ENOTCONN ? "; 'lockstep campaigns' tells whether it had "
+                             "taken this one"
+                           : "");
         return r;
     }
     if (answer.status != EXIT_COMPLETE) {
@@ -359,11 +366,42 @@ int run_command(const struct options *options)
 
 /* ---- submit, watch ------------------------------------------------------- */
 
+/* A controller that is started again goes on with the campaign: so does who
+ * watches it. */
+static int look_again(struct follow *follow, const struct options *options,
+                      struct diag *diag)
+{
+    char gone[REASON_SIZE];
+    int r;
+
+    fprintf(stderr,
+            "lockstep: %s; looking for it for %d s, the campaign does not "
+            "wait for this\n",
+            diag->text, RETURN_S);
+    r = client_reconnect(follow->client, options->controller, RETURN_S, diag);
+    if (r == 0)
+        fputs("lockstep: the controller is back\n", stderr);
+    if (r != -ENOTCONN)
+        return r;
+    (void)snprintf(gone, sizeof(gone), "%.600s", diag->text);
+    return diag_set(diag, -EHOSTDOWN,
+                    "%s; when it is back, 'lockstep watch %s' goes on with "
+                    "this",
+                    gone, follow->campaign);
+}
+
 static int follow_to_end(struct follow *follow, const struct options *options)
 {
     struct diag diag;
     int r = follow_campaign(follow, &diag);
 
+    while (r == -ENOTCONN && follow->campaign[0] != '\0') {
+        r = look_again(follow, options, &diag);
+        if (r == 0)
+            r = follow_campaign(follow, &diag);
+    }
+    if (r == -EINTR)
+        return follow_finish(follow, NULL); /* left: says how to come back */
     if (r == -ENOENT)
         return output_error(options->json, EXIT_USAGE, "%s", diag.text);
     if (r < 0)

@@ -13,6 +13,7 @@
 
 #define WELCOME_LIMIT_MS 10000
 #define HEARTBEAT_MS     1000
+#define REDIAL_MS        500
 #define DOCUMENT_MAX     (256u << 20)
 
 static const int interrupt_signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -261,6 +262,18 @@ void client_close(struct client *client)
     free(client);
 }
 
+static int dial(struct client *c, const char *address, struct diag *diag)
+{
+    struct channel_setup setup = {
+        .loop = &c->loop,
+        .tls = c->tls,
+        .peer_roles = TLS_ROLE_CONTROLLER,
+    };
+
+    return channel_connect(&setup, address, &channel_handlers, c, &c->channel,
+                           diag);
+}
+
 /* Waits for the Welcome; on failure the client is gone. */
 static int await_welcome(struct client *c, const char *who,
                          struct client **ret_client, struct diag *diag)
@@ -303,16 +316,8 @@ int client_connect(const char *address, const char *keys,
         return diag_set(diag, -ENOMEM, "no memory for a connection");
     if (keys != NULL && tls_context_load(keys, &c->tls, diag) < 0)
         r = -EINVAL;
-    if (r == 0) {
-        struct channel_setup setup = {
-            .loop = &c->loop,
-            .tls = c->tls,
-            .peer_roles = TLS_ROLE_CONTROLLER,
-        };
-
-        r = channel_connect(&setup, address, &channel_handlers, c, &c->channel,
-                            diag);
-    }
+    if (r == 0)
+        r = dial(c, address, diag);
     if (r < 0) {
         client_close(c);
         return r;
@@ -416,6 +421,48 @@ int client_pause(struct client *client, unsigned ms, struct diag *diag)
     wait(client);
     (void)uv_timer_stop(&client->pause);
     return client->leave ? 0 : lost(client, diag);
+}
+
+static void run_for(struct client *c, unsigned ms)
+{
+    c->leave = false;
+    (void)uv_timer_start(&c->pause, on_pause, ms, 0);
+    while (!c->leave)
+        (void)uv_run(&c->loop, UV_RUN_DEFAULT);
+    (void)uv_timer_stop(&c->pause);
+}
+
+/* One try; false: there is no controller yet. */
+static bool try_again(struct client *c, const char *address, unsigned signals)
+{
+    c->welcome = false;
+    c->rejected = false;
+    c->opened = false;
+    if (dial(c, address, &c->reason) < 0)
+        return false;
+    (void)uv_timer_start(&c->welcome_limit, on_welcome_limit, WELCOME_LIMIT_MS,
+                         0);
+    while (!c->welcome && c->channel != NULL && c->interrupts == signals)
+        wait(c);
+    return c->welcome;
+}
+
+int client_reconnect(struct client *client, const char *address,
+                     unsigned seconds, struct diag *diag)
+{
+    unsigned signals = client->interrupts;
+    uint64_t end_ms;
+
+    uv_update_time(&client->loop);
+    end_ms = uv_now(&client->loop) + (uint64_t)seconds * 1000;
+    while (!try_again(client, address, signals)) {
+        if (client->interrupts > signals)
+            return diag_set(diag, -EINTR, "interrupted");
+        if (uv_now(&client->loop) >= end_ms)
+            return lost(client, diag);
+        run_for(client, REDIAL_MS);
+    }
+    return 0;
 }
 
 unsigned client_interrupts(const struct client *client)

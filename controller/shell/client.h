@@ -42,6 +42,14 @@ int client_adopt(int fd, const struct client_handlers *handlers,
  * is wrong usage, no matter whether there is a controller. */
 enum exit_status client_status(int err);
 
+/*
+ * After the loss of a connection that client_connect() made: dials again until
+ * there is a Welcome, `seconds` at most.  0, -ENOTCONN with the last reason, or
+ * -EINTR at a signal.
+ */
+int client_reconnect(struct client *client, const char *address,
+                     unsigned seconds, struct diag *diag) MUST_CHECK;
+
 /* NULL is fine. */
 void client_close(struct client *client);
 

@@ -245,6 +245,8 @@ static int follow_events(struct follow *f, struct diag *diag)
 
     if (r < 0)
         return diag_set(diag, r, "no memory");
+    if (f->early == NULL)
+        f->early = json_array(); /* it is followed once more */
     r = client_request(f->client, id, &body, &answer, diag);
     if (r < 0)
         return r;

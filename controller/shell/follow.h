@@ -52,7 +52,8 @@ struct client_handlers follow_handlers(struct follow *follow);
 /* follow->campaign is known now: an interrupt that came before holds for it. */
 void follow_submitted(struct follow *follow);
 
-/* Runs until the campaign ended or was left.  Errors are of the connection. */
+/* Runs until the campaign ended or was left.  Errors are of the connection;
+ * with another one it may be called again: no row is shown twice. */
 int follow_campaign(struct follow *follow, struct diag *diag) MUST_CHECK;
 
 /*
