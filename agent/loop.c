@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -390,23 +389,6 @@ static void on_prepare(uv_prepare_t *handle)
 
 /* ---- Life --------------------------------------------------------------- */
 
-/* The kernel's, without which two agents could not be told to have lived in
- * one boot; where it cannot be read it is all zeros. */
-static struct uuid boot_id(void)
-{
-    struct uuid boot = {{0}};
-    char text[UUID_TEXT_SIZE] = "";
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return boot;
-    if (read(fd, text, sizeof(text) - 1) != sizeof(text) - 1 ||
-        uuid_parse(text, &boot) < 0)
-        memset(&boot, 0, sizeof(boot));
-    (void)close(fd);
-    return boot;
-}
-
 /* Many drives, each with descriptors of its own. */
 static void raise_limits(void)
 {
@@ -459,7 +441,7 @@ static void make_config(const struct loop *loop,
     const struct settings *settings = loop->settings;
     struct session_config config = {
         .instance = uuid_random(),
-        .boot = boot_id(),
+        .boot = uuid_boot(),
         .label_count = settings->label_count,
         .commands = &settings->commands,
         .phase = {.lease_ns = settings->lease_ns,

@@ -2,8 +2,10 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 struct uuid uuid_random(void)
 {
@@ -17,6 +19,21 @@ struct uuid uuid_random(void)
     uuid.bytes[6] = (uint8_t)((uuid.bytes[6] & 0x0f) | 0x40);
     uuid.bytes[8] = (uint8_t)((uuid.bytes[8] & 0x3f) | 0x80);
     return uuid;
+}
+
+struct uuid uuid_boot(void)
+{
+    struct uuid boot = {{0}};
+    char text[UUID_TEXT_SIZE] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return boot;
+    if (read(fd, text, sizeof(text) - 1) != sizeof(text) - 1 ||
+        uuid_parse(text, &boot) < 0)
+        memset(&boot, 0, sizeof(boot));
+    (void)close(fd);
+    return boot;
 }
 
 static bool is_dash(size_t at)

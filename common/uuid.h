@@ -12,6 +12,9 @@
  * pool is ready, which every boot that reaches us has seen. */
 struct uuid uuid_random(void);
 
+/* Of this run of the kernel; nil where it does not say. */
+struct uuid uuid_boot(void);
+
 /* Writes the lower-case text and returns `text`. */
 char *uuid_format(const struct uuid *uuid, char text[UUID_TEXT_SIZE]);
 

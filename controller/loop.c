@@ -5,6 +5,7 @@
 #include "common/keys.h"
 #include "common/log.h"
 #include "common/text.h"
+#include "common/uuid.h"
 #include "controller/fleet/fleet.h"
 #include "controller/http/http.h"
 #include "controller/keys_watch.h"
@@ -470,6 +471,7 @@ static int open_fleet(struct loop *loop, struct diag *diag)
         .retention_ns = settings->is_private ? 0 : settings->retention_ns,
         .is_private = settings->is_private,
         .clock = clock_os(),
+        .boot = uuid_boot(),
         .world = &world,
         .wake = wake,
         .wake_data = loop,

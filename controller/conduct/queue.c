@@ -186,6 +186,14 @@ bool queue_take(struct queue *queue, struct uuid *ret_campaign)
     return false;
 }
 
+void queue_resume(struct queue *queue, const struct uuid *campaign)
+{
+    uint32_t at = position(queue, campaign);
+
+    if (at < queue->count)
+        queue->entries[at]->state = QUEUE_RUNNING;
+}
+
 void queue_remove(struct queue *queue, const struct uuid *campaign)
 {
     uint32_t at = position(queue, campaign);

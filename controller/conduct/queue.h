@@ -51,6 +51,9 @@ int queue_add(struct queue *queue, const struct uuid *campaign,
  */
 bool queue_take(struct queue *queue, struct uuid *ret_campaign) MUST_CHECK;
 
+/* One that waits had been given its needs before a restart. */
+void queue_resume(struct queue *queue, const struct uuid *campaign);
+
 /* Forgets a campaign, waiting or running; its needs are free.  An unknown one
  * is fine. */
 void queue_remove(struct queue *queue, const struct uuid *campaign);

@@ -84,7 +84,7 @@ static bool need_host(struct campaign *campaign, const struct host *host,
     return need->key != NULL && need->title != NULL;
 }
 
-static int enqueue(struct campaign *campaign, struct diag *diag)
+int submit_enqueue(struct campaign *campaign, struct diag *diag)
 {
     const struct plan *plan = campaign->plan;
     uint32_t count = 0;
@@ -135,9 +135,7 @@ static const char *destroys(const struct campaign *campaign, char text[64])
 void submit_accept(struct campaign *campaign)
 {
     struct fleet *fleet = campaign->fleet;
-    char runs[UNITS_SIZE], hosts[UNITS_SIZE];
     struct diag diag = {0};
-    char text[64];
 
     if (results_campaign_add(fleet->results, &campaign->given,
                              &campaign->number, &diag) != 0) {
@@ -145,6 +143,20 @@ void submit_accept(struct campaign *campaign)
         return;
     }
     fleet->newest_campaign = campaign->number;
+    campaign_enter(campaign, CAMPAIGN_STORING);
+    if (store_plan(campaign, &diag) != 0)
+        campaign_store_failed(campaign, diag.text);
+    else
+        campaign_remember_origin(campaign); /* submit_stored() follows */
+}
+
+void submit_stored(struct campaign *campaign)
+{
+    struct fleet *fleet = campaign->fleet;
+    struct diag diag = {0};
+    char text[64];
+    char runs[UNITS_SIZE], hosts[UNITS_SIZE];
+
     campaign_enter(campaign, CAMPAIGN_WAITING);
     log_notice(NULL, "campaign %llu: '%s' submitted by %s, %s on %s",
                (unsigned long long)campaign->number, campaign->given.name,
@@ -153,7 +165,7 @@ void submit_accept(struct campaign *campaign)
                units_print_count(hosts, campaign->host_count, "host"));
     submit_audit(campaign, false, destroys(campaign, text));
     submit_answer(campaign, 0, document_submitted(campaign));
-    if (store_plan(campaign, &diag) != 0 || enqueue(campaign, &diag) != 0) {
+    if (submit_enqueue(campaign, &diag) != 0) {
         campaign_end(campaign, VERDICT_FAILED, diag.text);
         return;
     }

@@ -19,13 +19,17 @@
 
 static const char *const state_names[CAMPAIGN_STATES] = {
     [CAMPAIGN_INVALID] = "invalid", [CAMPAIGN_INSPECTING] = "inspecting",
-    [CAMPAIGN_WAITING] = "waiting", [CAMPAIGN_RUNNING] = "running",
-    [CAMPAIGN_ENDING] = "ending",   [CAMPAIGN_OVER] = "over",
+    [CAMPAIGN_STORING] = "storing", [CAMPAIGN_WAITING] = "waiting",
+    [CAMPAIGN_RUNNING] = "running", [CAMPAIGN_ENDING] = "ending",
+    [CAMPAIGN_OVER] = "over",
 };
 
 static const bool may_enter[CAMPAIGN_STATES][CAMPAIGN_STATES] = {
-    [CAMPAIGN_INSPECTING] = {[CAMPAIGN_WAITING] = true, [CAMPAIGN_OVER] = true},
-    [CAMPAIGN_WAITING] = {[CAMPAIGN_RUNNING] = true, [CAMPAIGN_ENDING] = true},
+    [CAMPAIGN_INSPECTING] = {[CAMPAIGN_STORING] = true, [CAMPAIGN_OVER] = true},
+    [CAMPAIGN_STORING] = {[CAMPAIGN_WAITING] = true, [CAMPAIGN_ENDING] = true},
+    [CAMPAIGN_WAITING] = {[CAMPAIGN_RUNNING] = true,
+                          [CAMPAIGN_ENDING] = true,
+                          [CAMPAIGN_OVER] = true},
     [CAMPAIGN_RUNNING] = {[CAMPAIGN_ENDING] = true},
     [CAMPAIGN_ENDING] = {[CAMPAIGN_OVER] = true},
 };
@@ -140,7 +144,7 @@ static uint64_t seed_of(const struct campaign *campaign, uint32_t phase,
     return seed;
 }
 
-static int make_slice(struct campaign *campaign, uint32_t phase, uint32_t host)
+int campaign_slice(struct campaign *campaign, uint32_t phase, uint32_t host)
 {
     struct slice **slice = &campaign->hosts[host].slice;
 
@@ -157,7 +161,7 @@ static int make_slice(struct campaign *campaign, uint32_t phase, uint32_t host)
 static int say_prepare(struct campaign *campaign, uint32_t phase, uint32_t host)
 {
     const struct conduct_phase *at_hand = conductor_phase(campaign->conductor);
-    int err = make_slice(campaign, phase, host);
+    int err = campaign_slice(campaign, phase, host);
     const struct wire_out out = {
         .kind = WIRE_OUT_PREPARE,
         .prepare =
@@ -252,7 +256,7 @@ static const enum verdict verdicts[CONDUCT_VERDICTS] = {
 
 /* What the store does not take at once, it will not take: the campaign fails.
  * (Its queue is bounded, and long.) */
-static void note_store(struct campaign *campaign, int err, const char *what)
+void campaign_note_store(struct campaign *campaign, int err, const char *what)
 {
     char reason[REASON_SIZE];
 
@@ -276,13 +280,15 @@ static void begin_phase(struct campaign *campaign,
     struct diag diag = {0};
     char who[32];
 
+    campaign->try_epoch = results_epoch(campaign->fleet->results);
     log_notice(subject(campaign, who), "phase %u of %u: %s", effect->phase + 1,
                campaign->plan->run_count,
                campaign->plan->runs[effect->phase].name);
-    note_store(campaign,
-               results_phase_begin(campaign->fleet->results, &campaign->id,
-                                   effect->phase, &asked, &diag),
-               "the beginning of a phase");
+    campaign_note_store(campaign,
+                        results_phase_begin(campaign->fleet->results,
+                                            &campaign->id, effect->phase,
+                                            &asked, &diag),
+                        "the beginning of a phase");
 }
 
 static void end_phase(struct campaign *campaign,
@@ -291,22 +297,24 @@ static void end_phase(struct campaign *campaign,
     char who[32];
 
     campaign_keep_shares(campaign, effect->phase);
+    campaign_remember_carry(campaign, effect->phase);
     if (effect->verdict != CONDUCT_COMPLETE)
         log_warn(subject(campaign, who), "phase %u is %s: %s",
                  effect->phase + 1, conduct_verdict_name(effect->verdict),
                  effect->reason);
-    note_store(campaign,
-               results_phase_verdict(campaign->fleet->results, &campaign->id,
-                                     effect->phase, verdicts[effect->verdict],
-                                     effect->reason),
-               "the verdict of a phase");
+    campaign_note_store(campaign,
+                        results_phase_verdict(campaign->fleet->results,
+                                              &campaign->id, effect->phase,
+                                              verdicts[effect->verdict],
+                                              effect->reason),
+                        "the verdict of a phase");
 }
 
 static void skip_phases(struct campaign *campaign,
                         const struct conduct_effect *effect)
 {
     for (uint64_t i = 0; i < effect->count; i++)
-        note_store(
+        campaign_note_store(
             campaign,
             results_phase_skipped(campaign->fleet->results, &campaign->id,
                                   effect->phase + (uint32_t)i, effect->reason),
@@ -323,16 +331,22 @@ static void carry_result(struct campaign *campaign,
         begin_phase(campaign, effect);
         break;
     case CONDUCT_PHASE_STARTED:
-        note_store(campaign,
-                   results_phase_started(results, &campaign->id, effect->phase,
-                                         effect->at_ns, effect->uncertainty_ns),
-                   "the start of a phase");
+        campaign_remember_starts(campaign, effect->phase);
+        campaign_note_store(campaign,
+                            results_phase_started(results, &campaign->id,
+                                                  effect->phase, effect->at_ns,
+                                                  effect->uncertainty_ns),
+                            "the start of a phase");
+        break;
+    case CONDUCT_PHASE_ENDING:
+        campaign_remember_ending(campaign, effect);
         break;
     case CONDUCT_DO_TOTAL:
-        note_store(campaign,
-                   results_phase_end(results, &campaign->id, effect->phase,
-                                     VERDICT_NONE, NULL),
-                   "the totals of a phase");
+        campaign_note_store(campaign,
+                            results_phase_end(results, &campaign->id,
+                                              effect->phase, VERDICT_NONE,
+                                              NULL),
+                            "the totals of a phase");
         break;
     case CONDUCT_PHASE_ENDED:
         end_phase(campaign, effect);
@@ -384,7 +398,7 @@ static void carry_out(struct campaign *campaign,
 }
 
 /* Carrying out may bring events of its own; their effects come after. */
-static void advance(struct campaign *campaign)
+void campaign_step(struct campaign *campaign)
 {
     struct conduct_effect effect;
 
@@ -398,6 +412,13 @@ static void advance(struct campaign *campaign)
 
 /* ---- Beginning and ending ---------------------------------------------------
  */
+
+bool campaign_is_before(const struct campaign *campaign,
+                        const struct wire_work *work)
+{
+    return conductor_phase(campaign->conductor)->number == work->phase &&
+           work->epoch != campaign->try_epoch;
+}
 
 static void tell_host_up(struct campaign *campaign, uint32_t index)
 {
@@ -413,9 +434,11 @@ static void tell_host_up(struct campaign *campaign, uint32_t index)
         wire_uuid_equal(&session->held.campaign, &campaign->id)) {
         hello.held = (enum conduct_held)session->held_state;
         hello.held_phase = session->held.phase;
+        hello.held_before = campaign_is_before(campaign, &session->held);
     }
     conductor_host_up(campaign->conductor, fleet_now_ns(campaign->fleet), index,
                       &hello);
+    campaign_remember_quiet(campaign, index);
 }
 
 static void tell_state(struct campaign *campaign, enum results_state state,
@@ -453,7 +476,7 @@ void campaign_begin(struct campaign *campaign)
         if (session_of(campaign, i) != NULL)
             tell_host_up(campaign, i);
     conductor_begin(campaign->conductor, fleet_now_ns(fleet));
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 /* Who watches is not to wait for a disk that may stay full; the store is
@@ -514,12 +537,17 @@ void campaign_stop(struct campaign *campaign, const char *who)
     case CAMPAIGN_INSPECTING:
         submit_refuse(campaign, reason);
         break;
+    case CAMPAIGN_STORING:
+        submit_answer(campaign, STATUS_FAILED, document_error(reason));
+        campaign_end(campaign, VERDICT_INTERRUPTED, reason);
+        break;
     case CAMPAIGN_WAITING:
         campaign_end(campaign, VERDICT_INTERRUPTED, reason);
         break;
     case CAMPAIGN_RUNNING:
+        campaign_remember_stop(campaign, by);
         conductor_stop(campaign->conductor, fleet_now_ns(campaign->fleet), by);
-        advance(campaign);
+        campaign_step(campaign);
         break;
     default:
         break;
@@ -544,7 +572,7 @@ void campaign_tick(struct campaign *campaign, uint64_t now_ns)
     if (!runs(campaign) || conductor_due_ns(campaign->conductor) > now_ns)
         return;
     conductor_tick(campaign->conductor, now_ns);
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 uint64_t campaign_due_ns(const struct campaign *campaign)
@@ -577,7 +605,7 @@ void campaign_host_up(struct campaign *campaign, uint32_t host)
                                  conductor_phase(campaign->conductor)->number,
                                  host);
     tell_host_up(campaign, host);
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 void campaign_host_down(struct campaign *campaign, uint32_t host,
@@ -601,7 +629,7 @@ void campaign_host_down(struct campaign *campaign, uint32_t host,
                                  host, reason);
     conductor_host_down(campaign->conductor, fleet_now_ns(campaign->fleet),
                         host, reason);
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 void campaign_probed(struct campaign *campaign, uint32_t host,
@@ -611,40 +639,47 @@ void campaign_probed(struct campaign *campaign, uint32_t host,
         return;
     conductor_probed(campaign->conductor, fleet_now_ns(campaign->fleet), host,
                      probe);
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 void campaign_ready(struct campaign *campaign, uint32_t host,
                     const struct wire_ready *ready)
 {
-    if (!runs(campaign))
+    if (!runs(campaign) || campaign_is_before(campaign, &ready->work))
         return;
     (void)!results_host_ready(campaign->fleet->results, &campaign->id,
                               ready->work.phase, host, ready->engine,
                               ready->placement);
     conductor_ready(campaign->conductor, fleet_now_ns(campaign->fleet), host,
                     ready->work.phase);
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 void campaign_armed(struct campaign *campaign, uint32_t host,
                     const struct wire_start *armed)
 {
-    if (!runs(campaign))
+    if (!runs(campaign) || campaign_is_before(campaign, &armed->work))
         return;
     conductor_armed(campaign->conductor, fleet_now_ns(campaign->fleet), host,
                     armed->work.phase, armed->agent_start_ns);
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 void campaign_refused(struct campaign *campaign, uint32_t host,
                       const struct wire_refused *refused)
 {
+    uint64_t now_ns = fleet_now_ns(campaign->fleet);
+
     if (!runs(campaign))
         return;
-    conductor_refused(campaign->conductor, fleet_now_ns(campaign->fleet), host,
-                      refused->work.phase, refused->target, refused->reason);
-    advance(campaign);
+    if (campaign_is_before(campaign, &refused->work))
+        conductor_left(campaign->conductor, now_ns, host, refused->work.phase,
+                       0);
+    else
+        conductor_refused(campaign->conductor, now_ns, host,
+                          refused->work.phase, refused->target,
+                          refused->reason);
+    campaign_step(campaign);
 }
 
 void campaign_commanded(struct campaign *campaign, uint32_t host,
@@ -654,66 +689,7 @@ void campaign_commanded(struct campaign *campaign, uint32_t host,
         return;
     conductor_commanded(campaign->conductor, fleet_now_ns(campaign->fleet),
                         host, number, failure);
-    advance(campaign);
-}
-
-static uint32_t target_named(const struct campaign *campaign, uint32_t host,
-                             const char *sd)
-{
-    const struct campaign_host *part = &campaign->hosts[host];
-
-    for (uint32_t i = 0; i < part->target_count; i++)
-        if (strcmp(campaign->plan->targets[part->targets[i]].sd, sd) == 0)
-            return part->targets[i];
-    return UINT32_MAX;
-}
-
-static int tell_finished(struct campaign *campaign, uint32_t host,
-                         const struct wire_finished *finished)
-{
-    struct results_stuck stuck[WIRE_STUCK_MAX];
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < finished->stuck_count; i++) {
-        const struct wire_stuck *from = &finished->stuck[i];
-        uint32_t target = target_named(campaign, host, from->sd);
-
-        if (target != UINT32_MAX)
-            stuck[count++] = (struct results_stuck){
-                .target = target,
-                .write = from->write,
-                .offset = from->offset,
-                .length = from->length,
-                .age_ns = from->age_ns,
-            };
-    }
-    return results_host_finished(campaign->fleet->results, &campaign->id,
-                                 finished->work.phase, host,
-                                 finished->intervals, stuck, count);
-}
-
-void campaign_finished(struct campaign *campaign, uint32_t host,
-                       const struct wire_finished *finished)
-{
-    struct conduct_finish finish = {
-        .outcome = (enum conduct_outcome)finished->outcome,
-        .reason = finished->reason,
-        .intervals = finished->intervals,
-        .stuck = finished->stuck_total,
-    };
-    int err;
-
-    if (!runs(campaign))
-        return;
-    if (finished->stuck_count > 0)
-        (void)snprintf(finish.stuck_on, sizeof(finish.stuck_on), "%s",
-                       finished->stuck[0].sd);
-    err = tell_finished(campaign, host, finished);
-    if (err != -ENOENT) /* the phase is not open there: nothing to add */
-        note_store(campaign, err, "the end of a host's phase");
-    conductor_finished(campaign->conductor, fleet_now_ns(campaign->fleet), host,
-                       finished->work.phase, &finish);
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 /* ---- Samples ----------------------------------------------------------- */
@@ -742,8 +718,7 @@ static int translate_times(const struct conductor *conductor, uint32_t host,
     return 0;
 }
 
-/* maxdata= and data_errors=: the phase ends with an edge to come. */
-static void check_limits(struct campaign *campaign)
+void campaign_check_limits(struct campaign *campaign)
 {
     char reason[TEXT_SIZE];
     bool failed;
@@ -753,16 +728,18 @@ static void check_limits(struct campaign *campaign)
         return;
     conductor_end_phase(campaign->conductor, fleet_now_ns(campaign->fleet),
                         failed ? CONDUCT_FAILED : CONDUCT_COMPLETE, reason);
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 /* What comes again of a phase that is over is stored already or given up; its
  * Finished is answered. */
-static bool is_at_hand(const struct campaign *campaign, uint32_t phase)
+static bool is_at_hand(const struct campaign *campaign,
+                       const struct wire_work *work)
 {
     return runs(campaign) &&
-           conductor_phase(campaign->conductor)->number == phase &&
-           conductor_phase(campaign->conductor)->state > CONDUCT_COMMANDS;
+           conductor_phase(campaign->conductor)->number == work->phase &&
+           conductor_phase(campaign->conductor)->state > CONDUCT_COMMANDS &&
+           !campaign_is_before(campaign, work);
 }
 
 int campaign_sample(struct campaign *campaign, uint32_t host,
@@ -772,7 +749,7 @@ int campaign_sample(struct campaign *campaign, uint32_t host,
     const struct slice *slice = campaign->hosts[host].slice;
     int err;
 
-    if (!is_at_hand(campaign, phase) || slice == NULL ||
+    if (!is_at_hand(campaign, &from->work) || slice == NULL ||
         campaign->slices_phase != phase)
         return -ENOENT;
     struct sample *sample = from->sample;
@@ -792,7 +769,7 @@ int campaign_sample(struct campaign *campaign, uint32_t host,
     from->sample = NULL; /* taken */
     conductor_opened(campaign->conductor, host, phase,
                      from->agent_opened_first_ns, from->agent_opened_last_ns);
-    check_limits(campaign);
+    campaign_check_limits(campaign);
     return 0;
 }
 
@@ -805,7 +782,7 @@ void campaign_stored(struct campaign *campaign, uint32_t phase, uint32_t host,
         return;
     conductor_stored(campaign->conductor, fleet_now_ns(campaign->fleet), host,
                      phase, next_interval);
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 void campaign_totalled(struct campaign *campaign, uint32_t phase,
@@ -826,12 +803,16 @@ void campaign_totalled(struct campaign *campaign, uint32_t phase,
     campaign_keep_drives(campaign, phase, total.iops);
     conductor_totalled(campaign->conductor, fleet_now_ns(campaign->fleet),
                        phase, &total);
-    advance(campaign);
+    campaign_step(campaign);
 }
 
 void campaign_store_failed(struct campaign *campaign, const char *why)
 {
     switch (campaign->state) {
+    case CAMPAIGN_STORING:
+        submit_answer(campaign, STATUS_FAILED, document_error(why));
+        campaign_end(campaign, VERDICT_FAILED, why);
+        break;
     case CAMPAIGN_WAITING:
         campaign_end(campaign, VERDICT_FAILED, why);
         break;
@@ -839,7 +820,8 @@ void campaign_store_failed(struct campaign *campaign, const char *why)
         campaign_notice(campaign, why);
         conductor_store_failed(campaign->conductor,
                                fleet_now_ns(campaign->fleet), why);
-        advance(campaign);
+        campaign_flush_finished(campaign);
+        campaign_step(campaign);
         break;
     case CAMPAIGN_ENDING:
         end_without_store(campaign);

@@ -2,15 +2,17 @@
  * campaign.h - one campaign that is not over, from its submission on.
  *
  *   state       leaves when                          to
- *   inspecting  every agent told about its targets   waiting, or refused
+ *   inspecting  every agent told about its targets   storing, or refused
+ *   storing     it is in the store, and answered     waiting, or ending
  *   waiting     all its drives and hosts are free    running, or ending (stop)
  *   running     the conductor says its last word     ending
  *   ending      the verdict is stored                over
  *   over        to be forgotten
  *
  * submit.c brings it as far as waiting, campaign.c takes it from there: it
- * carries out what the conductor decides and tells it what happened.  Only for
- * fleet/.
+ * carries out what the conductor decides and tells it what happened.  One that
+ * an earlier controller left in the store begins with waiting, or, by
+ * restore.c, where it was.  Only for fleet/.
  *
  * Threads: the loop's.
  */
@@ -40,6 +42,7 @@ struct slice;
 enum campaign_state {
     CAMPAIGN_INVALID, /* a hole in the table */
     CAMPAIGN_INSPECTING,
+    CAMPAIGN_STORING,
     CAMPAIGN_WAITING,
     CAMPAIGN_RUNNING,
     CAMPAIGN_ENDING,
@@ -55,6 +58,13 @@ struct campaign_host {
     bool inspected;
     struct slice *slice; /* of the phase at hand; NULL before its Prepare */
     struct tally_mark counted;
+    /* Its Finished, on the way to the store. */
+    struct campaign_finish {
+        bool waits;
+        uint32_t phase;
+        struct conduct_finish finish; /* its reason is `reason` */
+        char reason[REASON_SIZE];
+    } finish;
 };
 
 struct campaign {
@@ -79,6 +89,7 @@ struct campaign {
     enum wire_plan_form
         show;        /* not NONE: the plan is the answer, that is all */
     const char *yes; /* hash of what may be destroyed, see consent.h; "" */
+    struct plan_agent *agents;       /* [host_count], as they were matched */
     struct definitions *definitions; /* until hosts are matched */
 
     /* While running. */
@@ -86,6 +97,10 @@ struct campaign {
     bool carrying_out;
     uint32_t slices_phase;
     uint32_t unawaited; /* commands so far that nobody waited for */
+    /* Of the Prepares of the phase at hand: what agents say of it under another
+     * one is about a first try, before a restart.  0: it has not begun. */
+    uint64_t try_epoch;
+    uint64_t quiet_ns;  /* how long hosts may act without us; stored */
     struct tally tally; /* of the phase at hand */
     /* What the workloads' shares were at a curve's maximum. */
     double shares[TALLY_WORKLOADS_MAX];
@@ -113,6 +128,20 @@ struct campaign *campaign_free(struct campaign *campaign);
 
 /* Its drives and hosts are its own now: begins. */
 void campaign_begin(struct campaign *campaign);
+
+/* Takes what the conductor decides and carries it out, after every event. */
+void campaign_step(struct campaign *campaign);
+
+/* What falls to a host in a phase.  0, -ENOENT: nothing, or -ENOMEM. */
+int campaign_slice(struct campaign *campaign, uint32_t phase,
+                   uint32_t host) MUST_CHECK;
+
+/* Whether work is of the phase at hand as it was ordered before a restart. */
+bool campaign_is_before(const struct campaign *campaign,
+                        const struct wire_work *work);
+
+/* maxdata= and data_errors=: the phase ends with an edge to come. */
+void campaign_check_limits(struct campaign *campaign);
 
 /* Ends it from outside: `who` for people. */
 void campaign_stop(struct campaign *campaign, const char *who);
@@ -152,7 +181,22 @@ void campaign_commanded(struct campaign *campaign, uint32_t host,
 int campaign_sample(struct campaign *campaign, uint32_t host,
                     struct wire_sample *sample, struct diag *diag) MUST_CHECK;
 
+/* campaign_memory.c: for a controller that is started again. */
+void campaign_remember_origin(struct campaign *campaign);
+void campaign_remember_quiet(struct campaign *campaign, uint32_t host);
+void campaign_remember_stop(struct campaign *campaign, const char *who);
+void campaign_remember_starts(struct campaign *campaign, uint32_t phase);
+void campaign_remember_ending(struct campaign *campaign,
+                              const struct conduct_effect *effect);
+void campaign_remember_carry(struct campaign *campaign, uint32_t phase);
+/* Finished that the store will not take is told all the same. */
+void campaign_flush_finished(struct campaign *campaign);
+
 /* From results. */
+void campaign_remembered(struct campaign *campaign,
+                         const struct results_memory *memory, bool stored);
+void campaign_resumed(struct campaign *campaign, uint32_t phase,
+                      const struct results_past *past);
 void campaign_stored(struct campaign *campaign, uint32_t phase, uint32_t host,
                      uint64_t next_interval);
 void campaign_totalled(struct campaign *campaign, uint32_t phase,
@@ -203,6 +247,9 @@ void campaign_forget_user(struct campaign *campaign);
 /* Says its last word to the store and to whoever watches. */
 void campaign_end(struct campaign *campaign, enum verdict verdict,
                   const char *reason);
+
+/* Something could not be handed to the store: the campaign fails. */
+void campaign_note_store(struct campaign *campaign, int err, const char *what);
 
 /* Tells whoever watches, and the log. */
 void campaign_notice(struct campaign *campaign, const char *text);

@@ -158,6 +158,24 @@ static void on_phase_done(void *data, const struct uuid *id, uint32_t phase,
         campaign_totalled(campaign, phase, total);
 }
 
+static void on_remembered(void *data, const struct uuid *id,
+                          const struct results_memory *memory, bool stored)
+{
+    struct campaign *campaign = fleet_campaign(data, id);
+
+    if (campaign != NULL)
+        campaign_remembered(campaign, memory, stored);
+}
+
+static void on_resumed(void *data, const struct uuid *id, uint32_t phase,
+                       const struct results_past *past)
+{
+    struct campaign *campaign = fleet_campaign(data, id);
+
+    if (campaign != NULL)
+        campaign_resumed(campaign, phase, past);
+}
+
 static void on_campaign_done(void *data, const struct uuid *id)
 {
     struct campaign *campaign = fleet_campaign(data, id);
@@ -179,6 +197,8 @@ static const struct results_handler handler = {
     .stored = on_stored,
     .event = on_event,
     .phase_done = on_phase_done,
+    .remembered = on_remembered,
+    .resumed = on_resumed,
     .campaign_done = on_campaign_done,
     .failed = on_failed,
 };
@@ -217,21 +237,6 @@ static int open_rest(struct fleet *fleet, const struct fleet_options *options,
     return results_open(&results, &fleet->results, diag);
 }
 
-/* A later version takes them over; this one says how they ended. */
-static void abandon(struct fleet *fleet)
-{
-    uint32_t count = 0;
-    const struct results_unfinished *list =
-        results_unfinished(fleet->results, &count);
-
-    for (uint32_t i = 0; i < count; i++)
-        log_warn(NULL,
-                 "campaign %llu '%s' was not over when the controller ended "
-                 "the last time; it is marked as failed",
-                 (unsigned long long)list[i].number, list[i].campaign.name);
-    results_abandon_unfinished(fleet->results);
-}
-
 int fleet_open(const struct fleet_options *options, struct fleet **ret_fleet,
                struct diag *diag)
 {
@@ -246,6 +251,7 @@ int fleet_open(const struct fleet_options *options, struct fleet **ret_fleet,
                    options->folder != NULL ? options->folder : "");
     fleet->new_uuid =
         options->new_uuid != NULL ? options->new_uuid : uuid_random;
+    fleet->boot = options->boot;
     fleet->wake = options->wake;
     fleet->wake_data = options->wake_data;
     fleet->commands = options->commands;
@@ -266,8 +272,8 @@ int fleet_open(const struct fleet_options *options, struct fleet **ret_fleet,
         .ended = &fleet->ended_count,
         .patient = options->is_private,
     };
-    abandon(fleet);
     *ret_fleet = fleet;
+    restore_campaigns(fleet);
     return 0;
 }
 
@@ -613,7 +619,10 @@ void fleet_stop(struct fleet *fleet, const char *reason)
     fleet->stopping = true;
     log_notice(NULL, "ends: %s", reason);
     for (struct campaign *at = fleet->campaigns; at != NULL; at = at->next)
-        campaign_stop(at, reason);
+        if (at->state == CAMPAIGN_WAITING && !fleet->is_private)
+            campaign_enter(at, CAMPAIGN_OVER); /* the store keeps its place */
+        else
+            campaign_stop(at, reason);
     fleet->beat_ns = 0; /* a tick soon: what is over by now goes */
 }
 

@@ -7,7 +7,7 @@
  * store, which results keeps on threads of its own, it does no I/O, and with
  * `threadless` not even that: the simulator runs it as it is.
  *
- *     fleet_open(&options, &fleet, &diag);
+ *     fleet_open(&options, &fleet, &diag);   goes on with what is in the store
  *     on a connection:  link = fleet_connected(fleet, connection, &peer)
  *     on a frame:       fleet_frame(fleet, link, body, length, read_ns)
  *     on its end:       fleet_disconnected(fleet, link, reason)
@@ -67,6 +67,7 @@ struct fleet_options {
     const struct fleet_runner *runner;
     void *runner_data;
     struct uuid (*new_uuid)(void); /* NULL: uuid_random() */
+    struct uuid boot;              /* of this host: whose clock `clock` is */
 };
 
 /* Waits for the disk.  Fails as results_open() does. */
@@ -123,8 +124,8 @@ void fleet_tick(struct fleet *fleet);
 /* When the next fleet_tick() is wanted. */
 uint64_t fleet_due_ns(const struct fleet *fleet);
 
-/* The controller is to end: takes no campaign any more, stops those there
- * are.  Twice is fine. */
+/* The controller is to end: takes no campaign any more, stops those that run.
+ * Those that wait keep their place, for its next start.  Twice is fine. */
 void fleet_stop(struct fleet *fleet, const char *reason);
 
 /* After fleet_stop() (in a private fleet also after the shell's end): no load

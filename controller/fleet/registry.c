@@ -175,6 +175,19 @@ struct host *registry_hello(struct registry *registry,
     return host;
 }
 
+struct host *registry_expect(struct registry *registry, const char *name)
+{
+    struct host *host = registry_find(registry, name);
+
+    if (host != NULL)
+        return host;
+    host = add(registry, name);
+    if (host != NULL)
+        (void)snprintf(host->gone_reason, sizeof(host->gone_reason),
+                       "not connected since the controller was restarted");
+    return host;
+}
+
 void registry_gone(struct host *host, const char *reason, int64_t wall_ns)
 {
     host->session = NULL;

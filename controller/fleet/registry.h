@@ -74,6 +74,10 @@ struct host *registry_hello(struct registry *registry,
                             const struct wire_agent_hello *hello,
                             const struct link *link, int64_t wall_ns);
 
+/* The host of a campaign that is older than we are: it will come.  NULL as
+ * registry_hello(). */
+struct host *registry_expect(struct registry *registry, const char *name);
+
 /* Its session is over. */
 void registry_gone(struct host *host, const char *reason, int64_t wall_ns);
 

@@ -7,7 +7,9 @@
  *   audit.c    what of it the audit log is told
  *   submit.c   from a file to a plan; then inspect.c: the facts of its
  *              targets; then accept.c: into store and queue
- *   campaign.c from waiting to the verdict
+ *   campaign.c from waiting to the verdict; campaign_memory.c: what it leaves
+ *              in the store on the way
+ *   restore.c  goes on with that after a restart
  *   errands.c  commands before and after runs
  */
 #ifndef CONTROLLER_FLEET_STATE_H
@@ -69,6 +71,7 @@ struct fleet {
                     const char *text, size_t length);
     void *observe_data;
     struct uuid (*new_uuid)(void);
+    struct uuid boot; /* of this host */
     bool is_private;
     char folder[PATH_SIZE]; /* "": relative lun= are refused */
     bool stopping;
@@ -148,6 +151,24 @@ void submit_inspected(struct campaign *campaign, uint32_t host,
                       const struct wire_inspected *inspected);
 /* Gives up: an agent went away, the controller ends.  NULL: time passed. */
 void submit_refuse(struct campaign *campaign, const char *reason);
+
+/* restore.c: takes up what an earlier start of this controller left. */
+void restore_campaigns(struct fleet *fleet);
+
+/* For restore.c: a campaign with nothing in it; its own copy of what was
+ * submitted; definitions of that; a plan on these agents. */
+struct campaign *submit_new_campaign(struct fleet *fleet,
+                                     const struct uuid *id);
+int submit_copy_given(struct campaign *campaign,
+                      const struct results_campaign *from,
+                      const bool *included) MUST_CHECK;
+int submit_read_files(struct campaign *campaign) MUST_CHECK;
+int submit_expand(struct campaign *campaign, const struct plan_fleet *view,
+                  struct host **known) MUST_CHECK;
+int submit_enqueue(struct campaign *campaign, struct diag *diag) MUST_CHECK;
+
+/* It is in the store: answers, and queues it. */
+void submit_stored(struct campaign *campaign);
 
 /* Among the three: */
 void submit_refuse_report(struct campaign *campaign, uint32_t status);

@@ -117,91 +117,105 @@ void submit_show(struct campaign *campaign)
 /* ---- A campaign's own copy of what was submitted ----------------------- */
 
 static int copy_files(struct campaign *campaign,
-                      const struct wire_submit *submit)
+                      const struct results_campaign *from, const bool *included)
 {
     struct arena *arena = campaign->arena;
     struct results_file *files =
-        ARENA_ARRAY(arena, submit->file_count, struct results_file);
+        ARENA_ARRAY(arena, from->file_count, struct results_file);
 
-    campaign->included = ARENA_ARRAY(arena, submit->file_count, bool);
+    campaign->included =
+        arena_memdup(arena, included, from->file_count * sizeof(*included));
     if (files == NULL || campaign->included == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < submit->file_count; i++) {
-        files[i].name = arena_strdup(arena, submit->files[i].name);
-        files[i].text = arena_strdup(arena, submit->files[i].text);
-        files[i].length = strlen(submit->files[i].text);
-        campaign->included[i] = submit->files[i].included;
+    for (uint32_t i = 0; i < from->file_count; i++) {
+        files[i].name = arena_strdup(arena, from->files[i].name);
+        files[i].text = arena_strdup(arena, from->files[i].text);
+        files[i].length = from->files[i].length;
         if (files[i].name == NULL || files[i].text == NULL)
             return -ENOMEM;
     }
     campaign->given.files = files;
-    campaign->given.file_count = submit->file_count;
     return 0;
 }
 
 static int copy_variables(struct campaign *campaign,
-                          const struct wire_submit *submit)
+                          const struct results_campaign *from)
 {
     const char **variables =
-        ARENA_ARRAY(campaign->arena, submit->variable_count, const char *);
+        ARENA_ARRAY(campaign->arena, from->variable_count, const char *);
 
     if (variables == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < submit->variable_count; i++) {
-        variables[i] = arena_strdup(campaign->arena, submit->variables[i]);
+    for (uint32_t i = 0; i < from->variable_count; i++) {
+        variables[i] = arena_strdup(campaign->arena, from->variables[i]);
         if (variables[i] == NULL)
             return -ENOMEM;
     }
     campaign->given.variables = variables;
-    campaign->given.variable_count = submit->variable_count;
     return 0;
 }
 
-static int copy_given(struct campaign *campaign,
-                      const struct shell_session *shell,
-                      const struct wire_submit *submit)
+int submit_copy_given(struct campaign *campaign,
+                      const struct results_campaign *from, const bool *included)
 {
     struct results_campaign *given = &campaign->given;
-    char who[REASON_SIZE];
+    int err;
 
-    shell_session_who(shell, who);
-    given->id = campaign->id;
-    given->name = arena_strdup(campaign->arena, submit->name[0] != '\0'
-                                                    ? submit->name
-                                                    : submit->files[0].name);
-    given->who = arena_strdup(campaign->arena, who);
-    given->elapsed_ns = submit->elapsed_ns;
-    given->interval_ns = submit->interval_ns;
-    given->warmup_ns = submit->warmup_ns;
-    given->warmup_given = submit->warmup_given;
-    campaign->yes = arena_strdup(campaign->arena, submit->yes);
-    if (given->name == NULL || given->who == NULL || campaign->yes == NULL)
+    *given = *from;
+    given->name = arena_strdup(campaign->arena, from->name);
+    given->who = arena_strdup(campaign->arena, from->who);
+    if (given->name == NULL || given->who == NULL)
         return -ENOMEM;
-    if (copy_files(campaign, submit) != 0)
-        return -ENOMEM;
-    return copy_variables(campaign, submit);
+    err = copy_files(campaign, from, included);
+    return err != 0 ? err : copy_variables(campaign, from);
 }
 
-static struct campaign *campaign_new(struct fleet *fleet,
-                                     const struct shell_session *shell,
-                                     uint32_t request,
-                                     const struct wire_submit *submit)
+static int copy_submit(struct campaign *campaign,
+                       const struct shell_session *shell,
+                       const struct wire_submit *submit)
+{
+    struct results_file files[WIRE_FILES_MAX];
+    bool included[WIRE_FILES_MAX];
+    char who[REASON_SIZE];
+    const struct results_campaign from = {
+        .id = campaign->id,
+        .name = submit->name[0] != '\0' ? submit->name : submit->files[0].name,
+        .who = who,
+        .files = files,
+        .file_count = submit->file_count,
+        .variables = submit->variables,
+        .variable_count = submit->variable_count,
+        .elapsed_ns = submit->elapsed_ns,
+        .interval_ns = submit->interval_ns,
+        .warmup_ns = submit->warmup_ns,
+        .warmup_given = submit->warmup_given,
+    };
+
+    shell_session_who(shell, who);
+    for (uint32_t i = 0; i < submit->file_count; i++) {
+        files[i] = (struct results_file){
+            .name = submit->files[i].name,
+            .text = submit->files[i].text,
+            .length = strlen(submit->files[i].text),
+        };
+        included[i] = submit->files[i].included;
+    }
+    return submit_copy_given(campaign, &from, included);
+}
+
+struct campaign *submit_new_campaign(struct fleet *fleet, const struct uuid *id)
 {
     struct campaign *campaign = calloc(1, sizeof(*campaign));
 
     if (campaign == NULL)
         return NULL;
     campaign->fleet = fleet;
-    campaign->id = fleet->new_uuid();
+    campaign->id = *id;
     campaign->state = CAMPAIGN_INSPECTING;
-    campaign->shell = shell->link->id;
-    audit_actor_of(shell->link, shell->user, &campaign->by);
-    campaign->request = request;
-    campaign->show = submit->plan;
     campaign->slices_phase = UINT32_MAX;
     language_report_init(&campaign->report);
     campaign->arena = arena_new(CAMPAIGN_ARENA_BYTES);
-    if (campaign->arena == NULL || copy_given(campaign, shell, submit) != 0)
+    if (campaign->arena == NULL)
         return campaign_free(campaign);
     campaign->next = fleet->campaigns;
     fleet->campaigns = campaign;
@@ -240,7 +254,7 @@ static int include(void *user, const char *name, const char *from,
     return 0;
 }
 
-static int read_files(struct campaign *campaign)
+int submit_read_files(struct campaign *campaign)
 {
     const struct results_campaign *given = &campaign->given;
     struct language_file files[WIRE_FILES_MAX];
@@ -268,20 +282,101 @@ static int read_files(struct campaign *campaign)
 
 /* ---- Hosts ------------------------------------------------------------- */
 
-static int take_hosts(struct campaign *campaign, struct host **known)
+static const char *const *copy_texts(struct arena *arena,
+                                     const char *const *from, uint32_t count)
+{
+    const char **to = ARENA_ARRAY(arena, count, const char *);
+
+    for (uint32_t i = 0; i < count && to != NULL; i++) {
+        to[i] = arena_strdup(arena, from[i]);
+        if (to[i] == NULL)
+            return NULL;
+    }
+    return to;
+}
+
+static bool copy_drive(struct arena *arena, struct plan_drive *drive)
+{
+    const char **texts[] = {&drive->name,  &drive->path,   &drive->by_id,
+                            &drive->model, &drive->serial, &drive->firmware,
+                            &drive->wwn};
+    bool copied = true;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(texts) && copied; i++) {
+        *texts[i] = arena_strdup(arena, *texts[i]);
+        copied = *texts[i] != NULL;
+    }
+    drive->used_by = copy_texts(arena, drive->used_by, drive->use_count);
+    return copied && drive->used_by != NULL;
+}
+
+static int copy_drives(struct arena *arena, struct plan_agent *to)
+{
+    struct plan_drive *drives =
+        ARENA_ARRAY(arena, to->drive_count, struct plan_drive);
+
+    for (uint32_t i = 0; i < to->drive_count && drives != NULL; i++) {
+        drives[i] = to->drives[i];
+        if (!copy_drive(arena, &drives[i]))
+            return -ENOMEM;
+    }
+    to->drives = drives;
+    return drives == NULL ? -ENOMEM : 0;
+}
+
+/* drive= looked at what the agents have. */
+static bool has_chosen(const struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->target_count; i++)
+        if (plan->targets[i].choice == PLAN_CHOICE_CHOSEN)
+            return true;
+    return false;
+}
+
+/* What made a host of the file this agent, should it be asked once more. */
+static int copy_agent(struct arena *arena, const struct plan_agent *from,
+                      bool with_drives, struct plan_agent *to)
+{
+    *to = *from;
+    if (!with_drives) {
+        to->drives = NULL;
+        to->drive_count = 0;
+    } else if (copy_drives(arena, to) != 0) {
+        return -ENOMEM;
+    }
+    to->name = arena_strdup(arena, from->name);
+    to->hostname = arena_strdup(arena, from->hostname);
+    to->addresses = copy_texts(arena, from->addresses, from->address_count);
+    to->labels = copy_texts(arena, from->labels, from->label_count);
+    return to->name == NULL || to->hostname == NULL || to->addresses == NULL ||
+                   to->labels == NULL
+               ? -ENOMEM
+               : 0;
+}
+
+static int take_hosts(struct campaign *campaign, const struct plan_fleet *view,
+                      struct host **known)
 {
     const struct plan *plan = campaign->plan;
+    bool with_drives = has_chosen(plan);
+    int err = 0;
 
     campaign->hosts = calloc(plan->host_count + 1, sizeof(*campaign->hosts));
-    if (campaign->hosts == NULL)
+    campaign->agents =
+        ARENA_ARRAY(campaign->arena, plan->host_count, struct plan_agent);
+    if (campaign->hosts == NULL || campaign->agents == NULL)
         return -ENOMEM;
     campaign->host_count = plan->host_count;
-    for (uint32_t i = 0; i < plan->host_count; i++) {
-        assert(plan->hosts[i].agent != PLAN_NOWHERE);
-        campaign->hosts[i].host = known[plan->hosts[i].agent];
+    for (uint32_t i = 0; i < plan->host_count && err == 0; i++) {
+        uint32_t agent = plan->hosts[i].agent;
+
+        assert(agent != PLAN_NOWHERE);
+        campaign->hosts[i].host = known[agent];
         registry_hold(campaign->hosts[i].host);
+        err = copy_agent(campaign->arena, &view->agents[agent], with_drives,
+                         &campaign->agents[i]);
     }
-    return 0;
+    return err;
 }
 
 /* Which targets are on which host; the lists share one piece of memory. */
@@ -310,6 +405,17 @@ static int sort_targets(struct campaign *campaign)
     return 0;
 }
 
+int submit_expand(struct campaign *campaign, const struct plan_fleet *view,
+                  struct host **known)
+{
+    int err = plan_expand(campaign->definitions, view, &campaign->report,
+                          &campaign->plan);
+
+    if (err == 0)
+        err = take_hosts(campaign, view, known);
+    return err == 0 ? sort_targets(campaign) : err;
+}
+
 static int match_hosts(struct campaign *campaign)
 {
     struct host **known;
@@ -321,12 +427,7 @@ static int match_hosts(struct campaign *campaign)
     view->this_host_only = campaign->fleet->is_private;
     if (campaign->fleet->folder[0] != '\0')
         view->folder = campaign->fleet->folder;
-    err = plan_expand(campaign->definitions, view, &campaign->report,
-                      &campaign->plan);
-    if (err == 0)
-        err = take_hosts(campaign, known);
-    if (err == 0)
-        err = sort_targets(campaign);
+    err = submit_expand(campaign, view, known);
     free(view);
     return err;
 }
@@ -375,6 +476,7 @@ static void answer_error(struct shell_session *shell, uint32_t request,
 void submit_begin(struct fleet *fleet, struct shell_session *shell,
                   uint32_t request, const struct wire_submit *submit)
 {
+    struct uuid id = fleet->new_uuid();
     struct campaign *campaign;
     int err;
 
@@ -384,13 +486,21 @@ void submit_begin(struct fleet *fleet, struct shell_session *shell,
                                      : "too many campaigns wait already");
         return;
     }
-    campaign = campaign_new(fleet, shell, request, submit);
+    campaign = submit_new_campaign(fleet, &id);
     if (campaign == NULL) {
         link_end(shell->link, "the controller is out of memory");
         return;
     }
+    campaign->shell = shell->link->id;
+    audit_actor_of(shell->link, shell->user, &campaign->by);
+    campaign->request = request;
+    campaign->show = submit->plan;
+    campaign->yes = arena_strdup(campaign->arena, submit->yes);
     campaign->inspect_due_ns = fleet_now_ns(fleet) + CAMPAIGN_INSPECT_NS;
-    err = read_files(campaign);
+    err =
+        campaign->yes == NULL ? -ENOMEM : copy_submit(campaign, shell, submit);
+    if (err == 0)
+        err = submit_read_files(campaign);
     if (err == -ENOMEM)
         submit_refuse(campaign, "the controller is out of memory");
     else if (err != 0)

@@ -35,6 +35,14 @@ static void add_errors(struct tally *tally, const struct plan *plan,
     tally->span_errors += errors;
 }
 
+void tally_skip(struct tally_mark *mark, uint32_t phase, uint64_t next_interval)
+{
+    *mark = (struct tally_mark){
+        .phase = phase,
+        .next = next_interval * PARTS_MAX,
+    };
+}
+
 void tally_add(struct tally *tally, struct tally_mark *mark,
                const struct plan *plan, uint32_t phase,
                const struct sample *sample)

@@ -36,6 +36,10 @@ struct tally_mark {
 /* Forgets all, for a phase that begins; drive_ios stays where it is. */
 void tally_begin(struct tally *tally, uint32_t phase);
 
+/* All below the interval is counted by other means. */
+void tally_skip(struct tally_mark *mark, uint32_t phase,
+                uint64_t next_interval);
+
 /* Counts a sample whose cells are the run's; once. */
 void tally_add(struct tally *tally, struct tally_mark *mark,
                const struct plan *plan, uint32_t phase,

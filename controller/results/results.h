@@ -80,9 +80,13 @@ struct results_memory {
     const char *text;
 };
 
-/* All that is stored of one workload in one kind of intervals of a phase. */
+/*
+ * All that is stored of one cell in one kind of intervals of a phase.  But for
+ * a curve's maximum, whose drives may be asked for, the cells of a workload are
+ * one sum, that of its first.
+ */
 struct results_sum {
-    uint32_t workload;
+    uint32_t cell; /* index into plan_run.cells */
     enum sample_kind kind;
     struct {
         uint64_t ios;

@@ -2,6 +2,7 @@
  * Phases that go on after the controller was restarted: what the store has of
  * them is read before anything is taken for them.
  */
+#include "controller/results/chunk.h"
 #include "controller/results/inside.h"
 #include "controller/results/statement.h"
 
@@ -18,7 +19,7 @@ struct resume_task {
     bool *drained;
     int64_t start_wall_ns;
     int64_t uncertainty_ns;
-    struct results_sum *sums; /* room for each workload and kind */
+    struct results_sum *sums; /* room for sums_max() */
     uint32_t sum_count;
 };
 
@@ -71,26 +72,108 @@ static int read_hosts(struct resume_task *task, struct store_access *access,
     return got;
 }
 
-static void get_sum(struct statement *s, struct results_sum *to)
+/* Of a curve's maximum the drives may be asked for: it is short, as a rule. */
+static bool sums_cells(const struct live_phase *phase)
 {
-    to->workload = (uint32_t)statement_get_uint(s);
-    to->kind = (enum sample_kind)statement_get_int(s);
+    const struct plan *plan = phase->campaign->plan;
+
+    return plan->runs[phase->number].rate.kind == PLAN_RATE_CURVE;
+}
+
+static uint32_t sums_max(const struct live_phase *phase)
+{
+    return KINDS * (sums_cells(phase) ? phase->layout->cell_count
+                                      : phase->layout->workload_count);
+}
+
+static void add_cell(struct results_sum *sum, const struct sample_cell *cell)
+{
+    sum->op[cell->op].ios += cell->ios;
+    sum->op[cell->op].bytes += cell->bytes;
+    sum->op[cell->op].errors += cell->errors;
+}
+
+static int add_chunk(struct resume_task *task, enum sample_kind kind,
+                     const uint8_t *data, size_t length)
+{
+    uint32_t cells = task->task.phase->layout->cell_count;
+    struct chunk_reader reader;
+    struct sample_cell cell;
+    int got = chunk_open(&reader, data, length);
+
+    if (got == 0)
+        got = chunk_next(&reader, &cell);
+    while (got == 1 && cell.cell < cells) {
+        add_cell(&task->sums[cell.cell * KINDS + kind], &cell);
+        got = chunk_next(&reader, &cell);
+    }
+    return got;
+}
+
+/* By cell: from the samples themselves. */
+static int read_cells(struct resume_task *task, struct store_access *access,
+                      struct diag *diag)
+{
+    struct statement s;
+    const uint8_t *data;
+    size_t length;
+    int64_t kind;
+    int got;
+
+    task->sum_count = sums_max(task->task.phase);
+    for (uint32_t i = 0; i < task->sum_count; i++) {
+        task->sums[i].cell = i / KINDS;
+        task->sums[i].kind = (enum sample_kind)(i % KINDS);
+    }
+    statement_begin(&s, access,
+                    "SELECT kind, cells FROM sample WHERE phase = ?");
+    statement_uint(&s, task->task.phase->id);
+    while ((got = statement_step(&s, diag)) == 1) {
+        kind = statement_get_int(&s);
+        data = statement_get_blob(&s, &length);
+        if (kind < 0 || kind >= KINDS ||
+            add_chunk(task, (enum sample_kind)kind, data, length) != 0) {
+            got = diag_set(diag, -EUCLEAN, "store '%s': %s", access->path,
+                           statement_remedy(-EUCLEAN));
+            break;
+        }
+    }
+    statement_end(&s);
+    return got;
+}
+
+static uint32_t first_cell(const struct layout *layout, uint32_t workload)
+{
+    uint32_t cell = 0;
+
+    while (cell < layout->cell_count &&
+           layout->cells[cell].workload != workload)
+        cell++;
+    return cell;
+}
+
+static void get_sum(struct statement *s, struct resume_task *task)
+{
+    const struct layout *layout = task->task.phase->layout;
+    struct results_sum *to = &task->sums[task->sum_count];
+    int64_t kind;
+
+    to->cell = first_cell(layout, (uint32_t)statement_get_uint(s));
+    kind = statement_get_int(s);
+    if (to->cell >= layout->cell_count || kind < 0 || kind >= KINDS)
+        return;
+    to->kind = (enum sample_kind)kind;
     for (int op = 0; op < SAMPLE_OPS; op++) {
         to->op[op].ios = statement_get_uint(s);
         to->op[op].bytes = statement_get_uint(s);
         to->op[op].errors = statement_get_uint(s);
     }
+    task->sum_count++;
 }
 
-static uint32_t sums_max(const struct layout *layout)
+static int read_workloads(struct resume_task *task, struct store_access *access,
+                          struct diag *diag)
 {
-    return layout->workload_count * KINDS;
-}
-
-static int read_sums(struct resume_task *task, struct store_access *access,
-                     struct diag *diag)
-{
-    const struct layout *layout = task->task.phase->layout;
     struct statement s;
     int got;
 
@@ -103,13 +186,8 @@ static int read_sums(struct resume_task *task, struct store_access *access,
                     "GROUP BY workload, kind");
     statement_uint(&s, task->task.phase->id);
     while ((got = statement_step(&s, diag)) == 1 &&
-           task->sum_count < sums_max(layout)) {
-        struct results_sum *sum = &task->sums[task->sum_count];
-
-        get_sum(&s, sum);
-        if (sum->workload < layout->workload_count && sum->kind < KINDS)
-            task->sum_count++;
-    }
+           task->sum_count < sums_max(task->task.phase))
+        get_sum(&s, task);
     statement_end(&s);
     return got < 0 ? got : 0;
 }
@@ -123,7 +201,9 @@ static int run_resume(struct store_job *job, struct store_access *access)
     if (err == 0)
         err = read_phase(task, access, &job->diag);
     if (err == 0)
-        err = read_sums(task, access, &job->diag);
+        err = sums_cells(task->task.phase)
+                  ? read_cells(task, access, &job->diag)
+                  : read_workloads(task, access, &job->diag);
     return err < 0 ? err : read_hosts(task, access, &job->diag);
 }
 
@@ -200,7 +280,7 @@ static int submit_resume(struct live_phase *phase)
     results->loading++;
     task->next = calloc(hosts, sizeof(*task->next));
     task->drained = calloc(hosts, sizeof(*task->drained));
-    task->sums = calloc(sums_max(phase->layout) + 1u, sizeof(*task->sums));
+    task->sums = calloc(sums_max(phase) + 1u, sizeof(*task->sums));
     if (task->next != NULL && task->drained != NULL && task->sums != NULL)
         err = store_write(results->store, &task->task.job);
     if (err < 0)

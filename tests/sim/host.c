@@ -121,17 +121,19 @@ static enum row_kind kind_of(const struct host *h, bool drain)
     return h->rows < h->job->warmup_intervals ? ROW_WARMUP : ROW_MEASURED;
 }
 
-/* A row of one interval; `end_ns` on its clock. */
+/* A row of one interval, and of those that the sampler missed; `end_ns` on its
+ * clock. */
 static void make_row(struct host *h, bool drain, uint64_t end_ns)
 {
+    uint32_t missed = drain ? 0 : h->missed;
     static struct row_cell cells[2 * JOB_CELLS_MAX];
     static struct histogram service;
     uint64_t ios = world_between(h->world, 1, 1000);
     struct row row = {
-        .interval = h->rows,
-        .spans = 1,
+        .interval = h->rows - missed,
+        .spans = 1 + missed,
         .kind = kind_of(h, drain),
-        .begin_ns = h->start_ns + h->rows * h->job->interval_ns,
+        .begin_ns = h->start_ns + (h->rows - missed) * h->job->interval_ns,
         .end_ns = end_ns,
         .opened_first_ns = h->start_ns + 1000,
         .opened_last_ns = h->start_ns + 2000,
@@ -147,6 +149,7 @@ static void make_row(struct host *h, bool drain, uint64_t end_ns)
     cells[JOB_READ].ios = ios;
     cells[JOB_READ].bytes = ios * 4096;
     cells[JOB_READ].service = &service;
+    h->missed = drain ? h->missed : 0;
     h->rows++;
     truth_of(h)->rows++;
     truth_of(h)->ios += ios;
@@ -230,6 +233,24 @@ static void crew_ends_unopened(void *context, uint64_t work)
     wait_again(h);
 }
 
+/* A sampler that is frozen over three edges hands over one row for them. */
+static bool misses_edge(struct host *h, uint64_t all)
+{
+    bool may = h->rows >= h->job->warmup_intervals && h->rows + 3 <= all &&
+               h->stop_after == UINT64_MAX;
+
+    if (h->lag == 0 && h->missed == 0 && may &&
+        world_chance(h->world, h->lags)) {
+        world_trace(h->world, "host%u: the sampler is late", h->index);
+        h->lag = 2;
+    }
+    if (h->lag == 0)
+        return false;
+    h->lag--;
+    h->missed++;
+    return true;
+}
+
 static void crew_edge(void *context, uint64_t work)
 {
     struct host *h = context;
@@ -239,7 +260,10 @@ static void crew_edge(void *context, uint64_t work)
     if (!is_crew_due(h, work, crew_edge))
         return;
     all = job->warmup_intervals + job->measured_intervals;
-    make_row(h, false, h->start_ns + (h->rows + 1) * job->interval_ns);
+    if (misses_edge(h, all))
+        h->rows++;
+    else
+        make_row(h, false, h->start_ns + (h->rows + 1) * job->interval_ns);
     if (h->rows == all || h->rows > h->stop_after)
         crew_drain(h, PHASE_COMPLETE);
     else
@@ -259,7 +283,7 @@ static void crew_opens(void *context, uint64_t work)
     h->work++;
     h->crew = CREW_GOING;
     truth_of(h)->late = clock_now(&h->clock) > h->start_ns + 25 * NS_PER_US;
-    truth_opens(h->truth, h->index, h->job->work.phase);
+    truth_opens(h->truth, h->index, h->job->work.phase, h->job->work.epoch);
     crew_at(h, true_ns(h, h->start_ns + h->job->interval_ns), crew_edge);
 }
 
@@ -304,6 +328,8 @@ static void on_prepare(void *context, const struct job *job)
     h->may_go = false;
     h->stop_after = UINT64_MAX;
     h->rows = 0;
+    h->lag = 0;
+    h->missed = 0;
     memset(&h->end, 0, sizeof(h->end));
     crew_at(h,
             world_now(h->world) +

@@ -52,6 +52,7 @@ struct host {
     uint64_t prepare_ns;
     double refuses; /* chances, at each phase */
     double sticks;
+    double lags; /* its sampler is late by two edges */
 
     /* Its life. */
     uint8_t instance;
@@ -74,7 +75,9 @@ struct host {
     bool may_go;
     uint64_t stop_after;
     uint64_t deadline_ns; /* its clock */
-    uint64_t rows;        /* made */
+    uint64_t rows;        /* intervals of the rows made */
+    uint32_t lag;         /* edges that the sampler will miss */
+    uint32_t missed;      /* has missed: its next row spans them */
     struct phase_end end;
 
     /* Its command. */

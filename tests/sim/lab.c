@@ -22,7 +22,7 @@ static void on_tick(void *context, uint64_t token)
 {
     struct lab *lab = context;
 
-    if (lab->fleet == NULL || token != lab->tick_ns)
+    if (lab->fleet == NULL || lab->dying || token != lab->tick_ns)
         return;
     lab->tick_ns = UINT64_MAX;
     fleet_tick(lab->fleet);
@@ -124,11 +124,24 @@ static void news_free(struct lab_news *news)
     free(news);
 }
 
+static int kind_of_frame(const uint8_t *body, size_t length)
+{
+    Lockstep__Frame *frame = lockstep__frame__unpack(NULL, length, body);
+    int kind = frame == NULL ? 0 : (int)frame->body_case;
+
+    lockstep__frame__free_unpacked(frame, NULL);
+    return kind;
+}
+
 static void on_send(void *connection, const uint8_t *body, size_t length)
 {
     struct lab_port *port = connection;
     struct lab *lab = port->lab;
     struct cable *cable;
+
+    if (lab->dying || (lab->crash_at != 0 &&
+                       lab_crash_point(lab, kind_of_frame(body, length))))
+        return;
 
     if (port->host < LAB_HOSTS) {
         cable = &lab->hosts[port->host].cable;
@@ -154,7 +167,7 @@ static void on_end(void *connection, const char *reason)
     world_trace(&lab->world, "controller ends host%u's connection: %s",
                 port->host, reason);
     port->link = NULL;
-    REQUIRE(&lab->world, port->host < LAB_HOSTS || lab->over);
+    REQUIRE(&lab->world, port->host < LAB_HOSTS || lab->over || lab->dying);
     if (port->host < LAB_HOSTS &&
         lab->hosts[port->host].cable.connection == port->connection)
         cable_close(&lab->hosts[port->host].cable, 1);
@@ -180,8 +193,12 @@ static void on_message(void *context, uint64_t connection, const void *bytes,
     struct lab *lab = ear->lab;
     struct lab_port *port = port_find(lab, ear->host, connection);
 
-    if (lab->fleet == NULL)
+    if (lab->fleet == NULL || lab->dying)
         return;
+    if (lab->crash_at != 0 &&
+        lab_crash_point(lab, kind_of_frame(bytes, length)) &&
+        world_chance(&lab->world, 0.5))
+        return; /* it died before it read it */
     if (port == NULL)
         port = port_new(lab, ear->host, connection);
     if (port->link == NULL)
@@ -232,7 +249,8 @@ static void shell_beats(void *context, uint64_t token)
     Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
     Lockstep__Heartbeat beat = LOCKSTEP__HEARTBEAT__INIT;
 
-    if (lab->fleet == NULL || lab->shell == NULL)
+    if (lab->fleet == NULL || lab->dying || lab->shell == NULL ||
+        lab->shell->connection != token)
         return;
     frame.body_case = LOCKSTEP__FRAME__BODY_HEARTBEAT;
     frame.heartbeat = &beat;
@@ -246,13 +264,13 @@ static void shell_enter(struct lab *lab)
     Lockstep__Frame frame = LOCKSTEP__FRAME__INIT;
     Lockstep__ShellHello hello = LOCKSTEP__SHELL_HELLO__INIT;
 
-    lab->shell = port_new(lab, LAB_HOSTS, 1);
+    lab->shell = port_new(lab, LAB_HOSTS, ++lab->shells);
     hello.major = 1;
     hello.user = (char *)(uintptr_t) "ann";
     frame.body_case = LOCKSTEP__FRAME__BODY_SHELL_HELLO;
     frame.shell_hello = &hello;
     shell_say(lab, &frame);
-    shell_beats(lab, 0);
+    shell_beats(lab, lab->shell->connection);
 }
 
 static void write_file(const struct lab *lab, char *text, size_t size)
@@ -314,12 +332,25 @@ static void shell_watch(struct lab *lab)
     shell_request(lab, &request);
 }
 
+void lab_check(struct lab *lab)
+{
+    Lockstep__Request request = LOCKSTEP__REQUEST__INIT;
+    Lockstep__Query query = LOCKSTEP__QUERY__INIT;
+
+    query.kind = LOCKSTEP__QUERY_KIND__QUERY_SHOW;
+    query.campaign = (char *)(uintptr_t) "1";
+    request.id = 4;
+    request.what_case = LOCKSTEP__REQUEST__WHAT_QUERY;
+    request.query = &query;
+    shell_request(lab, &request);
+}
+
 void lab_stop_campaign(struct lab *lab)
 {
     Lockstep__Request request = LOCKSTEP__REQUEST__INIT;
     Lockstep__Stop stop = LOCKSTEP__STOP__INIT;
 
-    if (lab->fleet == NULL || !lab->submitted || lab->over)
+    if (lab->fleet == NULL || lab->dying || !lab->submitted || lab->over)
         return;
     world_trace(&lab->world, "the operator stops it");
     lab->stopped = true;
@@ -411,7 +442,7 @@ static void check_phase_end(struct lab *lab, const json_t *event)
     REQUIRE(&lab->world, phase < lab->run_count);
     for (uint32_t i = 0; i < lab->host_count; i++)
         whole += lab->truth.parts[phase][i].complete;
-    REQUIRE(&lab->world, lab->truth.writing == 0 || lab->crashed);
+    REQUIRE(&lab->world, lab->truth.writing == 0);
     check_spread(lab, phase, event);
     if (verdict == LAB_COMPLETE)
         check_complete(lab, phase, event);
@@ -440,7 +471,77 @@ static void check_event(struct lab *lab, const json_t *event)
     lab->over = true;
     lab->truth.ended = true;
     world_trace(&lab->world, "campaign: %s", verdict_names[lab->verdict]);
-    REQUIRE(&lab->world, lab->truth.writing == 0 || lab->crashed);
+    REQUIRE(&lab->world, lab->truth.writing == 0);
+}
+
+/* A phase in the store, by the truth. */
+static void check_stored(const struct lab *lab, uint32_t phase,
+                         const json_t *shown)
+{
+    const char *verdict = json_string_value(json_object_get(shown, "verdict"));
+    const json_t *hosts = json_object_get(shown, "hosts");
+
+    if (verdict == NULL || verdict_named(lab, verdict) != LAB_COMPLETE)
+        return;
+    check_complete(lab, phase, shown);
+    REQUIRE(&lab->world, json_array_size(hosts) == lab->host_count);
+    for (uint32_t i = 0; i < lab->host_count; i++)
+        REQUIRE(&lab->world, (uint64_t)json_integer_value(json_object_get(
+                                 json_array_get(hosts, i), "ios")) ==
+                                 lab->truth.parts[phase][i].measured_ios);
+}
+
+static void check_show(struct lab *lab, const json_t *document)
+{
+    const json_t *phases = json_object_get(document, "phases");
+    size_t i;
+    const json_t *phase;
+
+    REQUIRE(&lab->world, json_array_size(phases) == lab->run_count);
+    json_array_foreach(phases, i, phase)
+    {
+        check_stored(lab, (uint32_t)i, phase);
+    }
+    REQUIRE(&lab->world, verdict_in(lab, document) == lab->verdict);
+    lab->checked = true;
+}
+
+/* People look whether the agents are there. */
+static void submit_again(void *context, uint64_t shell)
+{
+    struct lab *lab = context;
+
+    if (lab->shell == NULL || lab->dying || lab->shell->connection != shell)
+        return;
+    for (uint32_t i = 0; i < lab->host_count; i++)
+        if (!lab_is_up(lab, i)) {
+            world_at(&lab->world, world_now(&lab->world) + NS_PER_S,
+                     submit_again, lab, shell);
+            return;
+        }
+    lab_submit(lab);
+}
+
+/* After a restart: is it known?  A submit that was not answered may be lost. */
+static void check_watch(struct lab *lab, uint32_t status,
+                        const json_t *document)
+{
+    const char *verdict =
+        json_string_value(json_object_get(document, "verdict"));
+
+    if (status != 0) {
+        REQUIRE(&lab->world, !lab->submitted);
+        submit_again(lab, lab->shell->connection);
+        return;
+    }
+    lab->submitted = true;
+    if (verdict == NULL)
+        return;
+    lab->verdict = verdict_named(lab, verdict);
+    lab->over = true;
+    lab->truth.ended = true;
+    world_trace(&lab->world, "campaign was: %s", verdict);
+    REQUIRE(&lab->world, lab->truth.writing == 0);
 }
 
 static void check_answer(struct lab *lab, uint32_t request, uint32_t status,
@@ -451,6 +552,10 @@ static void check_answer(struct lab *lab, uint32_t request, uint32_t status,
     if (status != 0)
         world_trace(&lab->world, "answer %u: status %u %s", request, status,
                     error != NULL ? error : "");
+    if (request == 2)
+        check_watch(lab, status, document);
+    if (request == 4)
+        check_show(lab, document);
     if (request != 1)
         return;
     REQUIRE(&lab->world, status == 0 || lab->mood == LAB_ROUGH);
@@ -475,6 +580,10 @@ static void shell_hears(void *context, uint64_t token)
     (void)token;
     news_free(news);
     REQUIRE(&lab->world, frame != NULL);
+    if (lab->dying) {
+        lockstep__frame__free_unpacked(frame, NULL);
+        return;
+    }
     if (frame->body_case == LOCKSTEP__FRAME__BODY_ANSWER)
         text = &frame->answer->document;
     if (frame->body_case == LOCKSTEP__FRAME__BODY_EVENT)
@@ -512,30 +621,95 @@ static void open_fleet(struct lab *lab)
     lab_tick_soon(lab);
 }
 
-void lab_crash(struct lab *lab)
+static const char *const store_suffixes[] = {"", "-wal"};
+
+/* What a kill leaves behind: the file as it is, and its log. */
+static void move_store(const struct lab *lab, const char *from, const char *to)
+{
+    char source[PATH_SIZE + 16], target[PATH_SIZE + 16], buffer[65536];
+
+    for (size_t i = 0; i < ARRAY_LENGTH(store_suffixes); i++) {
+        FILE *in, *out;
+        size_t length;
+
+        (void)snprintf(source, sizeof(source), "%s%s%s", lab->store, from,
+                       store_suffixes[i]);
+        (void)snprintf(target, sizeof(target), "%s%s%s", lab->store, to,
+                       store_suffixes[i]);
+        (void)unlink(target);
+        in = fopen(source, "rb");
+        if (in == NULL)
+            continue;
+        out = fopen(target, "wb");
+        assert(out != NULL);
+        while ((length = fread(buffer, 1, sizeof(buffer), in)) > 0)
+            (void)fwrite(buffer, 1, length, out);
+        (void)fclose(in);
+        (void)fclose(out);
+    }
+}
+
+static void restart(void *context, uint64_t token)
+{
+    struct lab *lab = context;
+
+    (void)token;
+    world_trace(&lab->world, "the controller is started again");
+    lab->dying = false;
+    open_fleet(lab);
+    shell_enter(lab);
+    shell_watch(lab);
+}
+
+void lab_crash(struct lab *lab, uint64_t dark_ns)
 {
     if (lab->fleet == NULL)
         return;
-    world_trace(&lab->world, "the controller is killed");
-    lab->crashed = true;
+    world_trace(&lab->world, "the controller is killed, for %.3f s",
+                (double)dark_ns / 1e9);
+    lab->dying = true;
     for (struct lab_port *port = lab->ports; port != NULL; port = port->next)
         if (port->host == LAB_HOSTS)
             port->link = NULL;
     for (uint32_t i = 0; i < lab->host_count; i++)
-        cable_cut(&lab->hosts[i].cable, CABLE_BOTH, 2 * NS_PER_S, 0, NS_PER_MS);
-    lab->over = true; /* nobody tells the shell any more */
+        cable_cut(&lab->hosts[i].cable, CABLE_BOTH, dark_ns, 0, NS_PER_MS);
     lab->shell = NULL;
+    move_store(lab, "", ".crash");
     lab->fleet = fleet_close(lab->fleet);
+    move_store(lab, ".crash", "");
     for (struct lab_port *port = lab->ports; port != NULL; port = port->next)
         port->link = NULL;
+    world_at(&lab->world, world_now(&lab->world) + dark_ns, restart, lab, 0);
 }
 
-void lab_restart(struct lab *lab)
+static void die_now(void *context, uint64_t dark_ns)
 {
-    if (lab->fleet != NULL)
-        return;
-    world_trace(&lab->world, "the controller is started again");
-    open_fleet(lab);
+    lab_crash(context, dark_ns);
+}
+
+bool lab_crash_point(struct lab *lab, int frame_kind)
+{
+    if (frame_kind != lab->crash_at || lab->over || lab->crash_after-- > 0)
+        return false;
+    lab->crash_at = 0;
+    lab->dying = true;
+    world_trace(&lab->world, "the controller dies at frame %d", frame_kind);
+    world_at(&lab->world, world_now(&lab->world), die_now, lab,
+             lab_dark_ns(lab));
+    return true;
+}
+
+uint64_t lab_dark_ns(struct lab *lab)
+{
+    /* Renewals are a fifth of a lease apart; dialling takes up to a second. */
+    uint64_t in_time = lab->lease_ns * 4 / 5 - 2 * NS_PER_S;
+
+    if (lab->mood == LAB_CRASHED)
+        return world_between(&lab->world, 0, in_time);
+    if (lab->mood == LAB_FELLED)
+        return lab->lease_ns +
+               world_between(&lab->world, 3 * NS_PER_S / 2, lab->lease_ns);
+    return world_between(&lab->world, 0, 2 * lab->lease_ns);
 }
 
 void lab_init(struct lab *lab, uint64_t seed, enum lab_mood mood,
@@ -573,6 +747,9 @@ static void remove_store(const struct lab *lab)
     for (size_t i = 0; i < ARRAY_LENGTH(suffixes); i++) {
         (void)snprintf(path, sizeof(path), "%s%s", lab->store, suffixes[i]);
         (void)unlink(path);
+        (void)snprintf(path, sizeof(path), "%s.crash%s", lab->store,
+                       suffixes[i]);
+        (void)unlink(path);
     }
 }
 
@@ -582,7 +759,7 @@ void lab_done(struct lab *lab)
 
     if (lab->shell != NULL)
         lab->shell->link = NULL;
-    lab->over = true;
+    lab->dying = true;
     lab->fleet = fleet_close(lab->fleet);
     for (uint32_t i = 0; i < lab->host_count; i++)
         host_done(&lab->hosts[i]);

@@ -17,7 +17,8 @@ enum lab_mood {
     LAB_GENTLE,  /* short cuts while phases run */
     LAB_STALLED, /* frames are slow around the start */
     LAB_STOPPED, /* the operator stops it */
-    LAB_CRASHED, /* the controller is killed, and started again */
+    LAB_CRASHED, /* the controller is killed and started again, in time */
+    LAB_FELLED,  /* the same, beyond the leases */
     LAB_ROUGH,   /* everything */
 };
 
@@ -58,12 +59,17 @@ struct lab {
     uint32_t run_count;
     struct lab_port *ports;
     struct lab_port *shell;
+    uint64_t shells; /* so many times it has connected */
     struct lab_news *news;
     bool submitted;
     bool stopped;
     uint64_t stopped_ns;
-    bool crashed;
-    bool over; /* the event "end" came, or the controller crashed for good */
+    uint32_t crashes_left; /* of the menu */
+    int crash_at;          /* at the next frame of this kind; 0: none */
+    uint32_t crash_after;  /* so many of them later */
+    bool dying;            /* nothing goes out any more */
+    bool over;             /* the event "end" came */
+    bool checked;          /* and what is stored is what happened */
     enum lab_verdict verdict;
     uint32_t phases_ended;
     uint64_t lease_ns;
@@ -75,13 +81,23 @@ void lab_init(struct lab *lab, uint64_t seed, enum lab_mood mood,
               const char *directory);
 void lab_done(struct lab *lab);
 
+/* Asks for what is stored; lab->checked when it was found to be true. */
+void lab_check(struct lab *lab);
+
 /* The shell's words. */
 void lab_submit(struct lab *lab);
 void lab_stop_campaign(struct lab *lab);
 
-/* kill -9: what the store has not committed is gone with all else. */
-void lab_crash(struct lab *lab);
-void lab_restart(struct lab *lab);
+/* kill -9: what the store has not committed is gone with all else.  It is
+ * started again after `dark_ns`. */
+void lab_crash(struct lab *lab, uint64_t dark_ns);
+
+/* How long it stays away, as the mood has it. */
+uint64_t lab_dark_ns(struct lab *lab);
+
+/* The controller dies while it handles, or is about to send, the frame: of
+ * those to send the rest is lost.  Returns whether it does. */
+bool lab_crash_point(struct lab *lab, int frame_kind);
 
 /* Whether the host's agent has been welcomed. */
 bool lab_is_up(const struct lab *lab, uint32_t host);

@@ -170,7 +170,7 @@ static void open_schedule(void *context, uint64_t work)
     m->state = MODEL_RUNNING;
     m->truth->parts[m->phase][m->index].late =
         model_clock_ns(m, world_now(m->world)) > m->start_ns + 25 * NS_PER_US;
-    truth_opens(m->truth, m->index, m->phase);
+    truth_opens(m->truth, m->index, m->phase, 0);
     at(m, true_ns(m, m->start_ns + m->interval_ns), edge);
 }
 

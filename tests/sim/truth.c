@@ -11,19 +11,29 @@ void truth_init(struct truth *truth, struct world *world, uint32_t hosts)
 
 static void set_writing(struct truth *truth, uint32_t host, uint32_t phase)
 {
+    uint64_t epoch = truth->parts[phase][host].epoch;
+
     REQUIRE(truth->world, !truth->ended);
-    REQUIRE(truth->world, truth->writing == 0 || truth->writing_phase == phase);
+    REQUIRE(truth->world,
+            truth->writing == 0 || (truth->writing_phase == phase &&
+                                    truth->writing_epoch == epoch));
     truth->writing |= 1u << host;
     truth->writing_phase = phase;
+    truth->writing_epoch = epoch;
 }
 
-void truth_opens(struct truth *truth, uint32_t host, uint32_t phase)
+void truth_opens(struct truth *truth, uint32_t host, uint32_t phase,
+                 uint64_t epoch)
 {
     struct truth_part *part = &truth->parts[phase][host];
 
     world_trace(truth->world, "host%u OPENS phase %u", host, phase);
-    REQUIRE(truth->world, part->opened_ns == 0);
-    part->opened_ns = world_now(truth->world);
+    REQUIRE(truth->world, part->opened_ns == 0 || epoch > part->epoch);
+    *part = (struct truth_part){
+        .epoch = epoch,
+        .opened_ns = world_now(truth->world),
+        .late = part->late,
+    };
     set_writing(truth, host, phase);
 }
 

@@ -11,6 +11,7 @@
 #define TRUTH_PHASES 8u
 
 struct truth_part {
+    uint64_t epoch;     /* of the Prepare: a phase may be begun anew */
     uint64_t opened_ns; /* 0: its I/O never began */
     uint64_t stopped_ns;
     uint64_t rows;         /* made, the drain row included */
@@ -25,14 +26,17 @@ struct truth {
     struct truth_part parts[TRUTH_PHASES][TRUTH_HOSTS];
     uint32_t hosts;
     uint32_t writing;       /* a bit for each host that does I/O */
-    uint32_t writing_phase; /* while any does */
-    bool ended;             /* the campaign: nobody may write any more */
+    uint32_t writing_phase; /* while any does, as the next */
+    uint64_t writing_epoch;
+    bool ended; /* the campaign: nobody may write any more */
 };
 
 void truth_init(struct truth *truth, struct world *world, uint32_t hosts);
 
-/* I/O begins and has ended, in flight included.  Two phases never overlap. */
-void truth_opens(struct truth *truth, uint32_t host, uint32_t phase);
+/* I/O begins and has ended, in flight included.  Two phases never overlap, nor
+ * do two tries of one. */
+void truth_opens(struct truth *truth, uint32_t host, uint32_t phase,
+                 uint64_t epoch);
 void truth_stops(struct truth *truth, uint32_t host, uint32_t phase);
 
 /* The process is stopped, and goes on. */
