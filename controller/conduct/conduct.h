@@ -266,6 +266,7 @@ struct conduct_total {
     double service_mean_ns;              /* 0: unknown */
     double response_find_ns; /* the run's find_quantile of response times;
                                 0: unknown */
+    char broken[TEXT_SIZE];  /* what the campaign is to end for; "": nothing */
 };
 
 /* The answer to CONDUCT_DO_TOTAL. */

@@ -337,6 +337,19 @@ void conductor_commanded(struct conductor *c, uint64_t now_ns, uint32_t host,
     course_step(c);
 }
 
+/* What was measured is not what was asked for: the campaign fails with it. */
+static void condemn(struct conductor *c, const char *why)
+{
+    if (c->ending == CONDUCT_ENDING_FAILED ||
+        c->ending == CONDUCT_ENDING_INTERRUPTED)
+        return;
+    if (c->ending == CONDUCT_ENDING_NONE)
+        c->stop_after = UINT64_MAX - 1; /* it was not ended before its time */
+    c->ending = CONDUCT_ENDING_EARLY;
+    c->ending_verdict = CONDUCT_FAILED;
+    (void)snprintf(c->why, sizeof(c->why), "%s", why);
+}
+
 void conductor_totalled(struct conductor *c, uint64_t now_ns, uint32_t phase,
                         const struct conduct_total *total)
 {
@@ -345,6 +358,8 @@ void conductor_totalled(struct conductor *c, uint64_t now_ns, uint32_t phase,
         return;
     c->total = *total;
     c->tally = TALLY_TOLD;
+    if (total->broken[0] != '\0')
+        condemn(c, total->broken);
     course_step(c);
 }
 

@@ -554,6 +554,20 @@ void campaign_stop(struct campaign *campaign, const char *who)
     }
 }
 
+void campaign_end_run(struct campaign *campaign, const char *who)
+{
+    char text[REASON_SIZE];
+
+    if (campaign->state != CAMPAIGN_RUNNING)
+        return;
+    (void)snprintf(text, sizeof(text),
+                   "the run that goes on is ended by %.900s", who);
+    campaign_notice(campaign, text);
+    conductor_end_phase(campaign->conductor, fleet_now_ns(campaign->fleet),
+                        CONDUCT_COMPLETE, text);
+    campaign_step(campaign);
+}
+
 /* ---- Events ------------------------------------------------------------ */
 
 static bool runs(const struct campaign *campaign)
@@ -800,6 +814,8 @@ void campaign_totalled(struct campaign *campaign, uint32_t phase,
         return;
     (void)snprintf(total.first_failure, sizeof(total.first_failure), "%s",
                    from->first_failure);
+    (void)campaign_skew_is_off(campaign, phase, total.broken,
+                               sizeof(total.broken));
     campaign_keep_drives(campaign, phase, total.iops);
     conductor_totalled(campaign->conductor, fleet_now_ns(campaign->fleet),
                        phase, &total);

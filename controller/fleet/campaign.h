@@ -146,6 +146,9 @@ void campaign_check_limits(struct campaign *campaign);
 /* Ends it from outside: `who` for people. */
 void campaign_stop(struct campaign *campaign, const char *who);
 
+/* Ends the run that goes on, if any, with the interval that goes on. */
+void campaign_end_run(struct campaign *campaign, const char *who);
+
 /* Does what is due. */
 void campaign_tick(struct campaign *campaign, uint64_t now_ns);
 uint64_t campaign_due_ns(const struct campaign *campaign);
@@ -205,6 +208,10 @@ void campaign_store_failed(struct campaign *campaign, const char *why);
 
 /* campaign_asks.c: the shares of workloads in a phase; NULL: as planned. */
 const double *campaign_shares(const struct campaign *campaign, uint32_t phase);
+
+/* campaign_asks.c: abort_failed_skew=; false: the shares are as asked. */
+bool campaign_skew_is_off(const struct campaign *campaign, uint32_t phase,
+                          char *reason, size_t size);
 
 /* campaign_asks.c: remembers them at the end of a curve's maximum. */
 void campaign_keep_shares(struct campaign *campaign, uint32_t phase);

@@ -38,6 +38,47 @@ void campaign_keep_shares(struct campaign *campaign, uint32_t phase)
             tally_shares(&campaign->tally, run, campaign->shares);
 }
 
+/* ---- abort_failed_skew= ------------------------------------------------- */
+
+/* What each workload was asked to have of all requests, in per cent; false
+ * where nothing was asked, as at full speed without skew=. */
+static bool asked_shares(const struct campaign *campaign,
+                         const struct plan_run *run, uint32_t phase,
+                         double *ret_shares)
+{
+    const double *kept = campaign_shares(campaign, phase);
+    double iops = conductor_phase(campaign->conductor)->iops;
+    double sum = 0;
+
+    if (run->rate.kind == PLAN_RATE_MAX || run->rate.kind == PLAN_RATE_CURVE)
+        iops = run->skew_given ? 100 : 0;
+    for (uint32_t i = 0; i < run->workload_count; i++) {
+        const struct plan_workload *workload = &run->workloads[i];
+        double skew = kept != NULL ? kept[i] : workload->skew;
+
+        ret_shares[i] = workload->rate > 0 ? workload->rate : iops * skew / 100;
+        sum += ret_shares[i];
+    }
+    for (uint32_t i = 0; i < run->workload_count; i++)
+        ret_shares[i] = sum > 0 ? 100 * ret_shares[i] / sum : 0;
+    return iops > 0 && sum > 0;
+}
+
+bool campaign_skew_is_off(const struct campaign *campaign, uint32_t phase,
+                          char *reason, size_t size)
+{
+    const struct plan *plan = campaign->plan;
+    const struct plan_run *run = &plan->runs[phase];
+    double asked[TALLY_WORKLOADS_MAX];
+
+    reason[0] = '\0';
+    return plan->skew_limit > 0 && run->kind == PLAN_RUN_MEASURE &&
+           run->workload_count > 1 && campaign->tally.phase == phase &&
+           asked_shares(campaign, run, phase, asked) &&
+           tally_skew_is_off(&campaign->tally, run, asked, plan->skew_limit,
+                             reason, size);
+}
+
 /* ---- curve_scope=drive ------------------------------------------------- */
 
 int campaign_keep_room(struct campaign *campaign)

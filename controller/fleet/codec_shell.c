@@ -110,6 +110,7 @@ void wire_decode_request(struct check *c, const Lockstep__Request *from,
     case LOCKSTEP__REQUEST__WHAT_STOP:
         to->kind = WIRE_REQUEST_STOP;
         to->campaign = from->stop->campaign;
+        to->run_only = from->stop->run_only;
         break;
     case LOCKSTEP__REQUEST__WHAT_PIN:
         to->kind = WIRE_REQUEST_PIN;

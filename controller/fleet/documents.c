@@ -356,6 +356,8 @@ char *document_submitted(const struct campaign *campaign)
     put_number(&document, "campaign", campaign->number);
     put_uuid(&document, "id", &campaign->id);
     put_chosen(&document, campaign->plan);
+    if (campaign->plan->monitor != NULL)
+        put_text(&document, "monitor", campaign->plan->monitor);
     put_messages(&document, &campaign->report);
     return text_of(&document);
 }

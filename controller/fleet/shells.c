@@ -267,8 +267,11 @@ static void on_stop(struct fleet *fleet, struct shell_session *shell,
     log_notice(NULL, "campaign %llu: stop asked for by %s",
                (unsigned long long)campaign->number, who);
     audit_request(fleet, &actor, "stop", campaign->given.name, campaign->number,
-                  false, "");
-    campaign_stop(campaign, who);
+                  false, request->run_only ? "the run that goes on" : "");
+    if (request->run_only)
+        campaign_end_run(campaign, who);
+    else
+        campaign_stop(campaign, who);
     answer(shell, request->id, 0,
            document_stopped(campaign->number,
                             campaign_state_name(campaign->state)));

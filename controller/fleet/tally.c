@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -118,5 +119,27 @@ bool tally_shares(const struct tally *tally, const struct plan_run *run,
         return false;
     for (uint32_t i = 0; i < run->workload_count; i++)
         ret_shares[i] = 100.0 * (double)tally->workload_ios[i] / (double)sum;
+    return true;
+}
+
+bool tally_skew_is_off(const struct tally *tally, const struct plan_run *run,
+                       const double *asked, double limit, char *reason,
+                       size_t size)
+{
+    double done[TALLY_WORKLOADS_MAX];
+    uint32_t worst = 0;
+
+    if (!tally_shares(tally, run, done))
+        return false;
+    for (uint32_t i = 1; i < run->workload_count; i++)
+        if (fabs(done[i] - asked[i]) > fabs(done[worst] - asked[worst]))
+            worst = i;
+    if (fabs(done[worst] - asked[worst]) <= limit)
+        return false;
+    (void)snprintf(reason, size,
+                   "wd=%s had %.2f %% of the requests, %.2f %% were asked for: "
+                   "more than abort_failed_skew=%g off",
+                   run->workloads[worst].name, done[worst], asked[worst],
+                   limit);
     return true;
 }

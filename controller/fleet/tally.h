@@ -52,6 +52,15 @@ void tally_add(struct tally *tally, struct tally_mark *mark,
 bool tally_is_over(const struct tally *tally, const struct plan *plan,
                    bool *ret_failed, char *reason, size_t size) MUST_CHECK;
 
+/*
+ * Whether some workload's share of all requests is off by more than `limit`
+ * from what was asked, both in per cent, with the sentence that names the one
+ * that is off most.  False where there are no requests.
+ */
+bool tally_skew_is_off(const struct tally *tally, const struct plan_run *run,
+                       const double *asked, double limit, char *reason,
+                       size_t size) MUST_CHECK;
+
 /* The workloads' shares in per cent of all I/Os; false where there are none. */
 bool tally_shares(const struct tally *tally, const struct plan_run *run,
                   double *ret_shares) MUST_CHECK;

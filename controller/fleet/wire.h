@@ -322,6 +322,7 @@ struct wire_request {
     bool pinned; /* of PIN */
     bool brief; /* of EXPORT: no rows of hosts and workloads */
     bool cells; /* of LIVE: each workload and operation by itself */
+    bool run_only; /* of STOP: the one that goes on */
     struct wire_submit submit;
 };
 

@@ -109,6 +109,8 @@ APPLY(apply_formatsds);
 APPLY(apply_concatenatesds);
 APPLY(apply_data_errors);
 APPLY(apply_commands);
+APPLY(apply_monitor);
+APPLY(apply_failed_skew);
 APPLY(apply_heartbeat_error);
 APPLY(apply_workers);
 APPLY(apply_require);

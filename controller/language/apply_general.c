@@ -135,6 +135,39 @@ APPLY(apply_first_rd)
     return 0;
 }
 
+/* A file on the host of who runs or watches. */
+APPLY(apply_monitor)
+{
+    struct definition_general *general = definition;
+    const struct token *token;
+    int err = value_word(reading, parameter, &token);
+
+    if (err < 0)
+        return err;
+    if (token->text[0] == '\0' || strlen(token->text) >= PATH_SIZE)
+        return value_error(reading, parameter, token,
+                           "a path has 1 to %d bytes", PATH_SIZE - 1);
+    general->monitor.text = token->text;
+    general->monitor.place = token->place;
+    return 0;
+}
+
+APPLY(apply_failed_skew)
+{
+    struct definition_general *general = definition;
+    struct number number;
+    int err = value_number(reading, parameter, UNIT_COUNT, &number);
+
+    if (err < 0)
+        return err;
+    if (number.value <= 0 || number.value > 100)
+        return value_error(reading, parameter, number.token,
+                           "abort_failed_skew=%s is not a percentage above 0",
+                           number.token->text);
+    general->skew_limit = number.value;
+    return 0;
+}
+
 /* loop=nn, or nns, nnm, nnh: all runs so often, or for so long. */
 APPLY(apply_loop)
 {

@@ -336,6 +336,8 @@ struct definition_general {
     uint64_t loop_ns; /* or for so long */
     struct language_place loop_place;
     struct definition_name first_rd;  /* text NULL: the first one */
+    struct definition_name monitor;   /* a file; text NULL: none */
+    double skew_limit;                /* abort_failed_skew=; 0: none */
     struct definition_commands start; /* before the first run */
     struct definition_commands end;   /* after the last one */
     struct definition_commands host_lost;

@@ -92,12 +92,16 @@ const struct parameter_kind parameter_table[] = {
     IDLE(GENERAL, "histogram", "buckets of vdbench's histogram"),
     IDLE(GENERAL, "psrset", "Solaris processor sets"),
     IDLE(GENERAL, "auxreport", "reports of a plug-in"),
-    LATER(GENERAL, "monitor", WORDS, "file that ends runs from outside"),
+    WORKS(GENERAL, "monitor", apply_monitor,
+          "file, where run or submit --wait was started, that ends runs from "
+          "outside: shutdown or end_rd the one that goes on, terminate or "
+          "end_vdbench all"),
     WORKS(GENERAL, "concatenatesds", apply_concatenatesds,
           "all sds as one large drive"),
     IDLE(GENERAL, "messagescan", "scan of the system's log"),
-    LATER(GENERAL, "abort_failed_skew", NUMBERS,
-          "end when the skew is not reached"),
+    WORKS(GENERAL, "abort_failed_skew", apply_failed_skew,
+          "end when a workload's share of a run's requests is off by more per "
+          "cent of all"),
     IDLE(GENERAL, "misc", "vdbench's own tuning"),
     {SECTION_GENERAL, "pattern_buffer", true, PARAMETER_NO_EFFECT, SHAPE_WORDS,
      NULL, "size of the pattern's buffer"},

@@ -308,6 +308,12 @@ static int take_general(struct expansion *expansion)
     plan->host_wait_given = general->host_wait_given;
     plan->host_wait_ns = general->host_wait_ns;
     plan->drain_wait_ns = general->drain_wait_ns;
+    plan->skew_limit = general->skew_limit;
+    if (general->monitor.text != NULL) {
+        plan->monitor = arena_strdup(plan->arena, general->monitor.text);
+        if (plan->monitor == NULL)
+            return -ENOMEM;
+    }
     err = plan_copy_commands(plan, &general->start, "startcmd", &plan->start);
     if (err == 0)
         err = plan_copy_commands(plan, &general->end, "endcmd", &plan->end);

@@ -367,6 +367,8 @@ struct plan {
     bool host_wait_given; /* else as the controller is configured */
     uint64_t host_wait_ns;
     uint64_t drain_wait_ns;     /* 0: as the controller is configured */
+    const char *monitor;        /* monitor=, read by who watches; NULL: none */
+    double skew_limit;          /* abort_failed_skew=, per cent; 0: none */
     struct plan_commands start; /* before the first run, on the controller */
     struct plan_commands end;   /* after the last one, however it ended */
     struct plan_commands host_lost; /* when a host is given up */

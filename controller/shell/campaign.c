@@ -412,6 +412,14 @@ static int follow_to_end(struct follow *follow, const struct options *options)
 static int print_queued(const struct follow *follow,
                         const struct options *options)
 {
+    const char *monitor =
+        json_string_value(json_object_get(follow->submitted, "monitor"));
+
+    if (monitor != NULL)
+        fprintf(stderr,
+                "lockstep: monitor=%s is read by 'run' and 'submit --wait' "
+                "only, ignoring\n",
+                monitor);
     if (options->json)
         return output_document(
             json_pack("{s:O?, s:O?, s:s}", "campaign",

@@ -174,12 +174,14 @@ int codec_pin(uint32_t id, const char *campaign, bool pinned, struct body *ret)
     return pack_request(&request, id, ret);
 }
 
-int codec_stop(uint32_t id, const char *campaign, struct body *ret)
+int codec_stop(uint32_t id, const char *campaign, bool run_only,
+               struct body *ret)
 {
     Lockstep__Request request = LOCKSTEP__REQUEST__INIT;
     Lockstep__Stop stop = LOCKSTEP__STOP__INIT;
 
     stop.campaign = text(campaign);
+    stop.run_only = run_only;
     request.what_case = LOCKSTEP__REQUEST__WHAT_STOP;
     request.stop = &stop;
     return pack_request(&request, id, ret);

@@ -69,9 +69,11 @@ int codec_query(uint32_t id, enum query_kind kind, const char *campaign,
 int codec_export(uint32_t id, const char *campaign, uint32_t phase,
                  uint64_t interval, struct body *ret) MUST_CHECK;
 int codec_watch(uint32_t id, const char *campaign, struct body *ret) MUST_CHECK;
-int codec_pin(uint32_t id, const char *campaign, bool pinned, struct body *ret)
-    MUST_CHECK;
-int codec_stop(uint32_t id, const char *campaign, struct body *ret) MUST_CHECK;
+int codec_pin(uint32_t id, const char *campaign, bool pinned,
+              struct body *ret) MUST_CHECK;
+/* `run_only`: not the campaign, but the run of it that goes on. */
+int codec_stop(uint32_t id, const char *campaign, bool run_only,
+               struct body *ret) MUST_CHECK;
 
 enum message_kind {
     MESSAGE_OTHER, /* heartbeats, and frames newer than this program */

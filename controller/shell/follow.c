@@ -1,6 +1,8 @@
 /* follow.c - see follow.h. */
 #include "controller/shell/follow.h"
 
+#include "controller/shell/monitor.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -47,13 +49,45 @@ void follow_done(struct follow *follow)
     follow->early = follow->submitted = NULL;
 }
 
-static void post_stop(struct follow *f)
+static void post_stop_of(struct follow *f, bool run_only)
 {
     struct body body;
 
-    if (f->campaign[0] != '\0' &&
-        codec_stop(client_next_id(f->client), f->campaign, &body) == 0)
+    if (f->campaign[0] != '\0' && codec_stop(client_next_id(f->client),
+                                             f->campaign, run_only, &body) == 0)
         client_post(f->client, &body);
+}
+
+static void post_stop(struct follow *f)
+{
+    post_stop_of(f, false);
+}
+
+/* After every interval, as in vdbench. */
+static void look_at_monitor(struct follow *f, const char *kind)
+{
+    enum monitor_wish wish;
+
+    if (f->monitor == NULL || strcmp(kind, "interval") != 0)
+        return;
+    wish = monitor_look(f->monitor);
+    if (wish != MONITOR_NOTHING)
+        fprintf(stderr, "lockstep: %s says so: ending %s\n", f->monitor,
+                wish == MONITOR_END_RUN ? "the run that goes on"
+                                        : "the campaign");
+    if (wish != MONITOR_NOTHING)
+        post_stop_of(f, wish == MONITOR_END_RUN);
+}
+
+static void begin_monitor(struct follow *f)
+{
+    struct diag diag = {0};
+
+    f->monitor = json_string_value(json_object_get(f->submitted, "monitor"));
+    if (f->monitor == NULL || monitor_begin(f->monitor, &diag) == 0)
+        return;
+    fprintf(stderr, "lockstep: %s, ignoring\n", diag.text);
+    f->monitor = NULL;
 }
 
 /* Whether whoever read the output is gone, as `head` is after ten lines. */
@@ -97,6 +131,7 @@ static void show_event(struct follow *f, const json_t *event)
     leave_without_reader(f);
     const char *kind = json_string_value(json_object_get(event, "event"));
 
+    look_at_monitor(f, kind);
     if (f->folder != NULL)
         vdbench_event(f->folder, event);
     if (f->json && strcmp(kind, "end") != 0)
@@ -266,7 +301,11 @@ static int follow_events(struct follow *f, struct diag *diag)
 
 int follow_campaign(struct follow *follow, struct diag *diag)
 {
-    int r = follow_events(follow, diag);
+    int r;
+
+    if (follow->monitor == NULL)
+        begin_monitor(follow);
+    r = follow_events(follow, diag);
 
     if (follow->screen != NULL)
         leave_screen(follow);

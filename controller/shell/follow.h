@@ -31,6 +31,7 @@ struct follow {
     struct vdbench *folder; /* gets every event too; NULL: none */
     char campaign[24];      /* its number, "" before it has one */
     json_t *submitted;      /* the answer to Submit; NULL: none */
+    const char *monitor;    /* monitor=, in it; NULL: none */
     json_t *early;          /* events that came before the answer to Watch */
     bool refused;           /* the campaign never came to be */
     bool ended;             /* the campaign's end was seen */
@@ -53,7 +54,8 @@ struct client_handlers follow_handlers(struct follow *follow);
 void follow_submitted(struct follow *follow);
 
 /* Runs until the campaign ended or was left.  Errors are of the connection;
- * with another one it may be called again: no row is shown twice. */
+ * with another one it may be called again: no row is shown twice.  Looks at the
+ * monitor= of what was submitted. */
 int follow_campaign(struct follow *follow, struct diag *diag) MUST_CHECK;
 
 /*

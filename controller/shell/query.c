@@ -365,7 +365,7 @@ static int encode(const struct options *options, uint32_t id,
     case COMMAND_PIN:
         return codec_pin(id, campaign, !options->off, ret_body);
     case COMMAND_STOP:
-        return codec_stop(id, campaign, ret_body);
+        return codec_stop(id, campaign, false, ret_body);
     default:
         return codec_query(id, SHELL_QUERY_STATUS, campaign, ret_body);
     }

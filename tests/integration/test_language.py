@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What parameters do to a campaign as a whole, seen from outside."""
+import shutil
 import sqlite3
 import unittest
 import zlib
@@ -169,6 +170,53 @@ class Language(unittest.TestCase):
         self.assertAlmostEqual(len(units) / len(set(units)), 3, delta=0.4)
         packed = sum(len(zlib.compress(unit)) for unit in units[:256])
         self.assertAlmostEqual(256 * 8192 / packed, 2, delta=0.15)
+
+    def watch(self, text, *words):
+        """Starts a run of which test and people see the rows."""
+        lun = self.lab.folder / "scratch"
+        parm = self.lab.file("x.parm", text.format(lun=lun))
+        return self.lab.start("run", self.lab.words(
+            "run", "-f", parm, "-o", self.lab.folder / "out", *words))
+
+    def test_a_file_ends_runs_from_outside(self):
+        stop = self.lab.folder / "stop"
+        run = self.watch(f"monitor={stop}\n" + HEAD +
+                         "rd=default,elapsed=60,iorate=50\nrd=r1,wd=a\n"
+                         "rd=r2,wd=a\nrd=r3,wd=a\n")
+        for rd, word in (("r1", " End_RD \n"), ("r2", "terminate")):
+            run.wait_for(fr"Starting RD={rd};(.|\n)*?\n\S+ +1 +\d")
+            self.assertEqual(stop.read_text(), "")
+            stop.write_text(word)
+        self.assertEqual(run.wait(30), 4)
+        self.assertEqual(stop.read_text(), "")
+        said = run.text()
+        self.assertRegex(said, "the run that goes on is ended by ")
+        store = sqlite3.connect(self.lab.folder / "out" / "lockstep.db")
+        self.assertEqual(
+            store.execute("select run, verdict from phase where run != "
+                          "'SD_format' order by phase").fetchall(),
+            [("r1", 1), ("r2", 3), ("r3", 0)])
+
+    def test_a_file_that_holds_something_else_is_left_alone(self):
+        other = self.lab.file("precious", "two\nlines\n")
+        said = self.lab.lockstep("run", "-o", "out", "-f", self.lab.file(
+            "x.parm", f"monitor={other}\nsd=s,lun=/dev/zero,size=1g\n"
+            "rd=r,sd=s,iorate=50,elapsed=2\n"), check=0)
+        self.assertIn("holds something else already, and is left alone",
+                      said.stderr)
+        self.assertEqual(other.read_text(), "two\nlines\n")
+
+    def test_a_skew_that_is_off_ends_the_campaign(self):
+        text = (HEAD.replace("wd=a,sd=sd1,", "wd=a,sd=sd1,skew=33.3,")
+                .split("wd=c")[0] + "rd=default,elapsed=2,interval=1\n"
+                "rd=r1,wd=(a,b),iorate=300\nrd=r2,wd=(a,b),iorate=300\n")
+        document, phases = self.run_file("abort_failed_skew=0.0001\n" + text,
+                                         check=1)
+        self.assertIn("abort_failed_skew=0.0001", document["error"])
+        self.assertEqual([p["verdict"] for p in phases], ["failed", None])
+        shutil.rmtree(self.lab.folder / "out")
+        document, _ = self.run_file("abort_failed_skew=30\n" + text)
+        self.assertEqual(document["verdict"], "complete")
 
     def test_fifty_errors_end_a_campaign_that_says_nothing_else(self):
         text = ("sd=sd1,lun=/dev/zero,size=1g\nwd=a,sd=sd1\n"

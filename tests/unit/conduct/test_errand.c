@@ -19,7 +19,8 @@ static struct conductor *c;
 static uint64_t now;
 static char did[4096]; /* "a@0" for a command, "prepare@1", "end", ... */
 static uint32_t last_number[3];
-static bool busy; /* between Go and Finished */
+static const char *broken; /* of the totals */
+static bool busy;          /* between Go and Finished */
 static enum conduct_verdict verdict;
 static char why[REASON_SIZE];
 static char phase_verdicts[256];
@@ -82,6 +83,7 @@ static void answer(const struct conduct_effect *effect)
         note_command(effect);
         break;
     case CONDUCT_DO_TOTAL:
+        (void)snprintf(total.broken, sizeof(total.broken), "%s", broken);
         conductor_totalled(c, now, effect->phase, &total);
         break;
     case CONDUCT_PHASE_ENDED:
@@ -178,6 +180,7 @@ static void setup(void)
     plans_init(&plans, 2, 2);
     did[0] = why[0] = phase_verdicts[0] = '\0';
     busy = false;
+    broken = "";
     verdict = CONDUCT_VERDICTS;
 }
 
@@ -343,6 +346,23 @@ START_TEST(stop_kills_what_runs_and_runs_what_cleans_up)
 }
 END_TEST
 
+START_TEST(what_breaks_a_bound_ends_the_campaign_with_its_commands)
+{
+    plans.runs[0].end = (struct plan_commands){&commands[3], 1};
+    broken = "wd=a is off";
+    begin(2);
+    DID("prepare@0 prepare@1");
+    pass_phase();
+    DID("ended0 z@0 z@1");
+    done(0, NULL);
+    done(1, NULL);
+    DID("end");
+    ck_assert_int_eq(verdict, CONDUCT_FAILED);
+    ck_assert_str_eq(phase_verdicts, "failed ");
+    ck_assert_str_eq(why, "phase 1 of 2 (rd0): wd=a is off");
+}
+END_TEST
+
 START_TEST(command_without_an_answer_is_given_up)
 {
     plans.plan.start = (struct plan_commands){&commands[2], 1};
@@ -371,6 +391,8 @@ int main(void)
     tcase_add_test(cases, host_that_stays_away_has_failed_to_run_it);
     tcase_add_test(cases, answers_to_other_numbers_and_twice_do_nothing);
     tcase_add_test(cases, stop_kills_what_runs_and_runs_what_cleans_up);
+    tcase_add_test(cases,
+                   what_breaks_a_bound_ends_the_campaign_with_its_commands);
     tcase_add_test(cases, command_without_an_answer_is_given_up);
     suite_add_tcase(suite, cases);
     return suite_run(suite);

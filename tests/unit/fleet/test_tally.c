@@ -134,6 +134,27 @@ START_TEST(shares_are_of_the_measured_requests)
 }
 END_TEST
 
+START_TEST(skew_is_off_by_what_the_worst_workload_lacks)
+{
+    const double asked[] = {30, 70}, wide[] = {25, 75};
+
+    workloads[0].name = "a";
+    workloads[1].name = "b";
+    ck_assert(!tally_skew_is_off(&tally, &run, asked, 1, reason,
+                                 sizeof(reason))); /* nothing was done */
+    add(1, 0, SAMPLE_ROW_MEASURED, 10, 0);         /* 25 : 75 */
+    ck_assert(
+        tally_skew_is_off(&tally, &run, asked, 4.9, reason, sizeof(reason)));
+    ck_assert_str_eq(
+        reason, "wd=a had 25.00 % of the requests, 30.00 % were asked for: "
+                "more than abort_failed_skew=4.9 off");
+    ck_assert(
+        !tally_skew_is_off(&tally, &run, asked, 5, reason, sizeof(reason)));
+    ck_assert(
+        !tally_skew_is_off(&tally, &run, wide, 0.001, reason, sizeof(reason)));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("tally");
@@ -145,6 +166,7 @@ int main(void)
     tcase_add_test(cases, data_errors_fail_the_campaign);
     tcase_add_test(cases, data_errors_within_a_time);
     tcase_add_test(cases, shares_are_of_the_measured_requests);
+    tcase_add_test(cases, skew_is_off_by_what_the_worst_workload_lacks);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }
