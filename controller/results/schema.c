@@ -94,7 +94,6 @@ static const char version_1[] =
     "CREATE TABLE phase_host("
     " phase INTEGER NOT NULL, host INTEGER NOT NULL,"
     " lost_at_interval INTEGER, reason TEXT, intervals INTEGER,"
-    " engine TEXT, placement TEXT,"
     " PRIMARY KEY(phase, host)) STRICT;"
 
     "CREATE TABLE stuck("
@@ -103,22 +102,6 @@ static const char version_1[] =
     " write INTEGER NOT NULL, offset INTEGER NOT NULL,"
     " length INTEGER NOT NULL, age_ns INTEGER NOT NULL,"
     " PRIMARY KEY(phase, host, position)) STRICT;"
-
-    "CREATE TABLE failure_count("
-    " phase INTEGER NOT NULL, interval INTEGER NOT NULL,"
-    " drain INTEGER NOT NULL, host INTEGER NOT NULL,"
-    " target INTEGER NOT NULL, op INTEGER NOT NULL, err INTEGER NOT NULL,"
-    " count INTEGER NOT NULL,"
-    " PRIMARY KEY(phase, interval, drain, host, target, op, err)) STRICT;"
-
-    "CREATE TABLE failure("
-    " phase INTEGER NOT NULL, interval INTEGER NOT NULL,"
-    " drain INTEGER NOT NULL, host INTEGER NOT NULL,"
-    " position INTEGER NOT NULL, target INTEGER NOT NULL,"
-    " op INTEGER NOT NULL, offset INTEGER NOT NULL,"
-    " length INTEGER NOT NULL, err INTEGER NOT NULL,"
-    " transferred INTEGER NOT NULL, at_ns INTEGER NOT NULL,"
-    " PRIMARY KEY(phase, interval, drain, host, position)) STRICT;"
 
     "CREATE TABLE sample("
     " phase INTEGER NOT NULL, interval INTEGER NOT NULL,"
@@ -184,6 +167,19 @@ static const char version_3[] =
     " refused INTEGER NOT NULL, detail TEXT NOT NULL) STRICT;"
     "ALTER TABLE target ADD COLUMN content TEXT NOT NULL DEFAULT '';";
 
+/* What startcmd=, endcmd= and heartbeat_error= ran. */
+static const char version_4[] =
+    "CREATE TABLE command("
+    " campaign INTEGER NOT NULL, number INTEGER NOT NULL,"
+    " host TEXT NOT NULL, phase INTEGER,"
+    " keyword TEXT NOT NULL, command TEXT NOT NULL,"
+    " duration_ns INTEGER NOT NULL, error TEXT, output TEXT NOT NULL,"
+    " wall_ns INTEGER NOT NULL,"
+    " PRIMARY KEY(campaign, number, host)) STRICT;";
+
+/* Whether retention is through with a phase. */
+static const char version_5[] = ADD("phase", "thinned");
+
 /* What the kernel and the drives told, and what that says of the figures. */
 static const char version_6[] =
     "ALTER TABLE sample ADD COLUMN drives BLOB;"
@@ -198,20 +194,6 @@ static const char version_6[] =
     " scope INTEGER NOT NULL, item INTEGER NOT NULL,"
     " word TEXT NOT NULL, text TEXT NOT NULL,"
     " PRIMARY KEY(phase, position)) STRICT;";
-/* clang-format on */
-
-/* What startcmd=, endcmd= and heartbeat_error= ran. */
-static const char version_4[] =
-    "CREATE TABLE command("
-    " campaign INTEGER NOT NULL, number INTEGER NOT NULL,"
-    " host TEXT NOT NULL, phase INTEGER,"
-    " keyword TEXT NOT NULL, command TEXT NOT NULL,"
-    " duration_ns INTEGER NOT NULL, error TEXT, output TEXT NOT NULL,"
-    " wall_ns INTEGER NOT NULL,"
-    " PRIMARY KEY(campaign, number, host)) STRICT;";
-
-/* Whether retention is through with a phase. */
-static const char version_5[] = ADD("phase", "thinned");
 
 /* What a restarted controller must know to go on, in the fleet's own words. */
 static const char version_7[] =
@@ -219,11 +201,31 @@ static const char version_7[] =
     " campaign INTEGER NOT NULL, phase INTEGER NOT NULL,"
     " name TEXT NOT NULL, item INTEGER NOT NULL, text TEXT NOT NULL,"
     " PRIMARY KEY(campaign, phase, name, item)) STRICT;";
+
+/* What failed, and where the workers were. */
+static const char version_8[] =
+    "ALTER TABLE phase_host ADD COLUMN engine TEXT;"
+    "ALTER TABLE phase_host ADD COLUMN placement TEXT;"
+
+    "CREATE TABLE failure_count("
+    " phase INTEGER NOT NULL, interval INTEGER NOT NULL,"
+    " drain INTEGER NOT NULL, host INTEGER NOT NULL,"
+    " target INTEGER NOT NULL, op INTEGER NOT NULL, err INTEGER NOT NULL,"
+    " count INTEGER NOT NULL,"
+    " PRIMARY KEY(phase, interval, drain, host, target, op, err)) STRICT;"
+
+    "CREATE TABLE failure("
+    " phase INTEGER NOT NULL, interval INTEGER NOT NULL,"
+    " drain INTEGER NOT NULL, host INTEGER NOT NULL,"
+    " position INTEGER NOT NULL, target INTEGER NOT NULL,"
+    " op INTEGER NOT NULL, offset INTEGER NOT NULL,"
+    " length INTEGER NOT NULL, err INTEGER NOT NULL,"
+    " transferred INTEGER NOT NULL, at_ns INTEGER NOT NULL,"
+    " PRIMARY KEY(phase, interval, drain, host, position)) STRICT;";
 /* clang-format on */
 
-static const char *const steps[] = {version_1, version_2, version_3,
-                                    version_4, version_5, version_6,
-                                    version_7};
+static const char *const steps[] = {version_1, version_2, version_3, version_4,
+                                    version_5, version_6, version_7, version_8};
 
 uint32_t schema_version(void)
 {
