@@ -89,6 +89,51 @@ static void check_sequential(struct reading *reading,
                         wd->name, idle);
 }
 
+/* Its own ones, not those that wd=default has for others too. */
+static void check_hits(struct reading *reading, const struct definition_wd *wd)
+{
+    const struct definition_wd *usual = &reading->definitions->wd_default;
+
+    if (loops_over(reading->definitions, LOOP_RDPCT))
+        return;
+    if (wd->read_percent <= 0 && wd->read_hit_percent > 0 &&
+        wd->read_hit_percent != usual->read_hit_percent)
+        language_report_add(reading->report, LANGUAGE_WARNING, &wd->place, NULL,
+                            "wd=%s: rhpct= has no effect: with rdpct=0 nothing "
+                            "is read",
+                            wd->name);
+    if (wd->read_percent >= 100 && wd->write_hit_percent > 0 &&
+        wd->write_hit_percent != usual->write_hit_percent)
+        language_report_add(reading->report, LANGUAGE_WARNING, &wd->place,
+                            "rdpct= says how much is read; all, by default",
+                            "wd=%s: whpct= has no effect: with rdpct=100 "
+                            "nothing is written",
+                            wd->name);
+}
+
+static bool is_hardly_any(double rate, uint64_t elapsed_ns)
+{
+    return rate * (double)elapsed_ns / NS_PER_S < 1;
+}
+
+/* Over the longest run. */
+static void check_own_rate(struct reading *reading,
+                           const struct definition_wd *wd)
+{
+    const struct definitions *d = reading->definitions;
+    uint64_t longest_ns = 0;
+
+    for (uint32_t i = 0; i < d->rd_count; i++)
+        if (d->rds[i].elapsed_ns > longest_ns)
+            longest_ns = d->rds[i].elapsed_ns;
+    if (wd->rate > 0 && d->rd_count > 0 && is_hardly_any(wd->rate, longest_ns))
+        language_report_add(reading->report, LANGUAGE_WARNING, &wd->place,
+                            "a longer elapsed=, or a higher rate",
+                            "wd=%s: iorate=%g is less than one request in the "
+                            "%g seconds of a run: hardly anything is measured",
+                            wd->name, wd->rate, (double)longest_ns / NS_PER_S);
+}
+
 /* ---- rd= ---- */
 
 static void warn_without(struct reading *reading,
@@ -134,6 +179,27 @@ static void check_distribution(struct reading *reading,
                         "(iorate=max): there are no arrivals to spread");
 }
 
+/* One for all of an rd's rates. */
+static void check_low_rates(struct reading *reading,
+                            const struct definition_rd *rd)
+{
+    for (uint32_t i = 0; i < rd->rate_count && !rd->variable; i++) {
+        const struct definition_rate *rate = &rd->rates[i];
+
+        if (rate->kind != DEFINITION_RATE_FIXED ||
+            !is_hardly_any(rate->value, rd->elapsed_ns))
+            continue;
+        language_report_add(
+            reading->report, LANGUAGE_WARNING,
+            rd->rate_place.file != NULL ? &rd->rate_place : &rd->place,
+            "a longer elapsed=, or a higher rate",
+            "rd=%s: iorate=%g is less than one request in elapsed=%g seconds: "
+            "hardly anything is measured",
+            rd->name, rate->value, (double)rd->elapsed_ns / NS_PER_S);
+        return;
+    }
+}
+
 static void check_rate_parameters(struct reading *reading,
                                   const struct definition_rd *rd)
 {
@@ -159,10 +225,14 @@ void check_effects(struct reading *reading)
     check_format(reading);
     check_hit_areas(reading);
     check_dedup(reading);
-    for (uint32_t i = 0; i < d->wd_count; i++)
+    for (uint32_t i = 0; i < d->wd_count; i++) {
         check_sequential(reading, &d->wds[i]);
+        check_hits(reading, &d->wds[i]);
+        check_own_rate(reading, &d->wds[i]);
+    }
     for (uint32_t i = 0; i < d->rd_count; i++) {
         check_distribution(reading, &d->rds[i]);
         check_rate_parameters(reading, &d->rds[i]);
+        check_low_rates(reading, &d->rds[i]);
     }
 }

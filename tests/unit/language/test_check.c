@@ -45,6 +45,32 @@ static const struct {
     {"hd=a\nhd=b\nsd=s,host=a,lun=/x,lun=/y,host=b\nrd=r,sd=s,iorate=max\n",
      NULL},
 
+    /* What hits the hit area is read, or written. */
+    {"sd=s,lun=/x\nwd=w,sd=s,rdpct=0,rhpct=50\nrd=r,wd=w,iorate=max\n",
+     "2:4: warning: wd=w: rhpct= has no effect: with rdpct=0 nothing is read"},
+    {"sd=s,lun=/x\nwd=w,sd=s,whpct=50\nrd=r,wd=w,iorate=max\n",
+     "2:4: warning: wd=w: whpct= has no effect: with rdpct=100 nothing is "
+     "written"},
+    {"sd=s,lun=/x\nwd=w,sd=s,whpct=50\nrd=r,wd=w,iorate=max,forrdpct=(0,100)\n",
+     NULL},
+    {"sd=s,lun=/x\nwd=w,sd=s,rdpct=50,rhpct=50,whpct=50\n"
+     "rd=r,wd=w,iorate=max\n",
+     NULL},
+    {"sd=s,lun=/x\nwd=default,rhpct=50,whpct=50\nwd=w,sd=s,rdpct=0\n"
+     "rd=r,wd=w,iorate=max\n",
+     NULL},
+
+    /* Rates that come to nothing. */
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=1e-9\n",
+     "warning: rd=r: iorate=1e-09 is less than one request in elapsed=30 "
+     "seconds"},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=(100,0.1),elapsed=5\n",
+     "warning: rd=r: iorate=0.1 is less than one request in elapsed=5 seconds"},
+    {"sd=s,lun=/x\nrd=r,sd=s,iorate=0.1,elapsed=10\n", NULL},
+    {"sd=s,lun=/x\nwd=w,sd=s,iorate=0.01\nrd=r,wd=w,iorate=max,elapsed=4\n",
+     "2:4: warning: wd=w: iorate=0.01 is less than one request in the 4 "
+     "seconds of a run"},
+
     /* Runs. */
     {"sd=s,lun=/x\n", "no rd= in the file: there is nothing to run"},
     {"sd=s,lun=/x\nrd=r,sd=s\n", "rd=r has no iorate="},
