@@ -75,7 +75,9 @@ int apply_parameter(struct building *building, void *definition,
     switch (kind->support) {
     case PARAMETER_NO_EFFECT:
         note_idle(building, parameter);
-        return 0;
+        if (kind->apply != NULL)
+            err = kind->apply(reading, definition, parameter);
+        break;
     case PARAMETER_NOT_YET:
         err = check_shape(reading, parameter);
         if (err == 0)

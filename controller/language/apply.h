@@ -111,6 +111,8 @@ APPLY(apply_data_errors);
 APPLY(apply_commands);
 APPLY(apply_monitor);
 APPLY(apply_failed_skew);
+APPLY(apply_histogram);
+APPLY(apply_report_words);
 APPLY(apply_heartbeat_error);
 APPLY(apply_workers);
 APPLY(apply_require);

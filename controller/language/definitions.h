@@ -316,6 +316,14 @@ enum definition_require {
     DEFINITION_REQUIRE_PERCENT,
 };
 
+/* histogram=: where one range of response times ends and the next begins. */
+#define DEFINITION_EDGES_MAX 64u
+struct definition_histogram {
+    uint64_t edges_us[DEFINITION_EDGES_MAX]; /* rising */
+    uint32_t count;                          /* 0: vdbench's own */
+    bool suppress;                           /* empty ranges are left out */
+};
+
 /* General parameters. */
 struct definition_general {
     double compression; /* 1: none */
@@ -335,9 +343,10 @@ struct definition_general {
     uint32_t loops;   /* all runs so often; 0: once */
     uint64_t loop_ns; /* or for so long */
     struct language_place loop_place;
-    struct definition_name first_rd;  /* text NULL: the first one */
-    struct definition_name monitor;   /* a file; text NULL: none */
-    double skew_limit;                /* abort_failed_skew=; 0: none */
+    struct definition_name first_rd; /* text NULL: the first one */
+    struct definition_name monitor;  /* a file; text NULL: none */
+    double skew_limit;               /* abort_failed_skew=; 0: none */
+    struct definition_histogram histogram;
     struct definition_commands start; /* before the first run */
     struct definition_commands end;   /* after the last one */
     struct definition_commands host_lost;

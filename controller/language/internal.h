@@ -92,9 +92,9 @@ struct reading {
     uint32_t stanza_capacity;
 
     uint32_t dedup_buckets; /* of duplicates, that sds do not share with all */
-    bool file_system; /* fsd= or fwd= was met: nothing after it is read */
-    bool incomplete;  /* something that defines names could not be read: what
-                         is missing may be there */
+    bool file_system;       /* fsd= or fwd= was met: nothing after it is read */
+    bool incomplete; /* something that defines names could not be read: what
+                        is missing may be there */
 };
 
 /* The steps. */
@@ -137,7 +137,8 @@ struct parameter_kind {
     bool whole; /* may not be abbreviated */
     enum parameter_support support;
     enum parameter_shape shape;
-    /* Stores it in its definition.  NULL: nothing is stored. */
+    /* Stores it in its definition, or only looks at it where it has no effect.
+       NULL: nothing is stored. */
     int (*apply)(struct reading *reading, void *definition,
                  const struct parameter *parameter);
     const char *help; /* one line, for the manual */

@@ -87,9 +87,14 @@ const struct parameter_kind parameter_table[] = {
     IDLE(GENERAL, "create_anchors", "file systems only"),
     WORKS(GENERAL, "formatsds", apply_formatsds,
           "fill file sds before the first run even if they are there"),
-    IDLE(GENERAL, "report", "extra reports"),
+    {SECTION_GENERAL, "report", false, PARAMETER_NO_EFFECT, SHAPE_WORDS,
+     apply_report_words,
+     "extra pages: host_detail, slave_detail, no_sd_detail, no_fsd_detail"},
     IDLE(GENERAL, "report_run_totals", "totals of all runs"),
-    IDLE(GENERAL, "histogram", "buckets of vdbench's histogram"),
+    WORKS(GENERAL, "histogram", apply_histogram,
+          "(default,20u,40u,1m,2s): where the ranges of response times in "
+          "histogram.html begin and end, rising, at most 64; suppress at the "
+          "end: ranges without a request are left out"),
     IDLE(GENERAL, "psrset", "Solaris processor sets"),
     IDLE(GENERAL, "auxreport", "reports of a plug-in"),
     WORKS(GENERAL, "monitor", apply_monitor,

@@ -6,6 +6,7 @@
 #include "common/arena.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,6 +294,24 @@ static int repeat_all(struct expansion *expansion)
     return 0;
 }
 
+/* As text, for the store. */
+static int take_histogram(struct plan *plan,
+                          const struct definition_histogram *from)
+{
+    char text[DEFINITION_EDGES_MAX * 12 + 16];
+    size_t used = 0;
+
+    if (from->count == 0)
+        return 0;
+    for (uint32_t i = 0; i < from->count; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used,
+                                 "%" PRIu64 ",", from->edges_us[i]);
+    (void)snprintf(text + used - 1, sizeof(text) - used + 1, "%s",
+                   from->suppress ? ",suppress" : "");
+    plan->histogram = arena_strdup(plan->arena, text);
+    return plan->histogram == NULL ? -ENOMEM : 0;
+}
+
 static int take_general(struct expansion *expansion)
 {
     const struct definition_general *general = &expansion->definitions->general;
@@ -314,7 +333,10 @@ static int take_general(struct expansion *expansion)
         if (plan->monitor == NULL)
             return -ENOMEM;
     }
-    err = plan_copy_commands(plan, &general->start, "startcmd", &plan->start);
+    err = take_histogram(plan, &general->histogram);
+    if (err == 0)
+        err =
+            plan_copy_commands(plan, &general->start, "startcmd", &plan->start);
     if (err == 0)
         err = plan_copy_commands(plan, &general->end, "endcmd", &plan->end);
     if (err == 0)

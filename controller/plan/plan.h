@@ -195,9 +195,9 @@ struct plan_target {
     bool overwrite;      /* overwrite=yes: what is on it may be destroyed */
     enum plan_choice choice;
     struct plan_dedup dedup;
-    uint32_t sd_number;  /* targets of one sd have the same */
-    bool written;            /* by some run of the campaign, a fill included */
-    uint32_t xfer_max;       /* largest transfer of the campaign on its sd */
+    uint32_t sd_number; /* targets of one sd have the same */
+    bool written;       /* by some run of the campaign, a fill included */
+    uint32_t xfer_max;  /* largest transfer of the campaign on its sd */
     struct plan_facts facts;
     struct language_place place; /* of its lun= */
 };
@@ -369,6 +369,8 @@ struct plan {
     uint64_t drain_wait_ns;     /* 0: as the controller is configured */
     const char *monitor;        /* monitor=, read by who watches; NULL: none */
     double skew_limit;          /* abort_failed_skew=, per cent; 0: none */
+    const char *histogram;      /* histogram=: us, by commas, and "suppress";
+                                   NULL: vdbench's own */
     struct plan_commands start; /* before the first run, on the controller */
     struct plan_commands end;   /* after the last one, however it ended */
     struct plan_commands host_lost; /* when a host is given up */

@@ -157,9 +157,9 @@ static void leave_out(struct compare *c, const json_t *phase)
 
 static int take_phase(void *self, const json_t *phase, struct diag *diag)
 {
-    static const char *const heavy[] = {"intervals", "host_intervals",
+    static const char *const heavy[] = {"intervals",          "host_intervals",
                                         "workload_intervals", "distribution",
-                                        "workloads"};
+                                        "histogram",          "workloads"};
     struct compare *c = self;
     char key[KEY_SIZE];
     json_t *run, *runs;

@@ -114,8 +114,9 @@ static bool keep_points(struct page_points *points, const json_t *items)
 static int take_phase(void *self, const json_t *phase, struct diag *diag)
 {
     static const char *const heavy[] = {
-        "intervals", "host_intervals", "workload_intervals", "distribution",
-        "hosts",     "drives",         "workloads"};
+        "intervals",    "host_intervals", "workload_intervals",
+        "distribution", "histogram",      "hosts",
+        "drives",       "workloads"};
     struct page *page = self;
     struct page_run *run = &page->runs[page->run_count];
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/report/vdbench_histogram.h"
 #include "controller/report/vdbench_lines.h"
 #include "controller/report/vdbench_parm.h"
 
@@ -17,13 +18,14 @@ enum vdbench_file {
     FILE_TOTALS,
     FILE_LOG,
     FILE_PARM,
+    FILE_HISTOGRAM,
     FILE_COUNT,
 };
 
 static const char *const file_names[FILE_COUNT] = {
     [FILE_FLAT] = "flatfile", [FILE_SUMMARY] = "summary",
     [FILE_TOTALS] = "totals", [FILE_LOG] = "logfile",
-    [FILE_PARM] = "parmfile",
+    [FILE_PARM] = "parmfile", [FILE_HISTOGRAM] = "histogram",
 };
 
 struct vdbench {
@@ -35,6 +37,7 @@ struct vdbench {
     json_t *error;
     unsigned rows; /* of this run */
     unsigned runs; /* with a Starting line so far */
+    unsigned histograms;
     bool flat_header;
     bool stale;
 };
@@ -68,6 +71,11 @@ static void begin_files(struct vdbench *v)
     print_preamble(v->file[FILE_SUMMARY], "summary");
     print_preamble(v->file[FILE_TOTALS], "totals");
     print_preamble(v->file[FILE_LOG], "logfile");
+    print_preamble(v->file[FILE_HISTOGRAM], "histogram");
+    fputs("Of the measured intervals of each run; warm-up is left out. A range "
+          "holds min <= resp < max.\nStored are buckets of 0.8 %: up to so "
+          "much below an edge may count above it, nothing the other way.\n",
+          v->file[FILE_HISTOGRAM]);
     for (int i = 0; i < FILE_COUNT; i++)
         (void)fflush(v->file[i]);
 }
@@ -262,6 +270,20 @@ void vdbench_parmfile(struct vdbench *folder, const json_t *head)
     (void)fflush(folder->file[FILE_PARM]);
 }
 
+void vdbench_histogram(struct vdbench *folder, const json_t *phase)
+{
+    FILE *out = folder->file[FILE_HISTOGRAM];
+
+    if (!read_is(phase, "kind", "measure") ||
+        vdbench_histogram_count(phase) == 0)
+        return;
+    fprintf(out, "\n<a name=\"_%u\"></a><i><b>", ++folder->histograms);
+    vdbench_print_start(out, phase, read_text(phase, "started"));
+    fputs("</b></i>\n", out);
+    vdbench_print_histogram(out, phase);
+    (void)fflush(out);
+}
+
 /* ---- From the store --------------------------------------------------------
  */
 
@@ -288,6 +310,7 @@ static int take_phase(void *self, const json_t *phase, struct diag *diag)
     (void)json_object_del(event, "workload_intervals");
     (void)json_object_del(event, "drives");
     on_phase(self, event);
+    vdbench_histogram(self, phase);
     json_decref(event);
     return 0;
 }

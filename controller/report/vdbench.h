@@ -1,11 +1,13 @@
 /*
- * vdbench.h - a folder as vdbench leaves it: flatfile, summary, totals, logfile
- * and parmfile, all .html, for scripts that read such folders.
+ * vdbench.h - a folder as vdbench leaves it: flatfile, summary, totals,
+ * logfile, parmfile and histogram, all .html, for scripts that read such
+ * folders.
  *
  * Live, from a campaign's events as they come, each line flushed:
  *     vdbench_open(directory, false, &folder, &diag);
  *     vdbench_event(folder, event);            for each
- *     vdbench_parmfile(folder, head, &diag);   when it is known
+ *     vdbench_parmfile(folder, head);          when it is known
+ *     vdbench_histogram(folder, phase);        for each, when they are over
  *     vdbench_close(folder, &diag);
  * or afterwards, as a sink of the campaign's pieces.  Both give the same bytes.
  *
@@ -22,7 +24,7 @@
 
 struct vdbench;
 
-/* Makes the five files; those that are there are a failure, unless `again`. */
+/* Makes the files; those that are there are a failure, unless `again`. */
 int vdbench_open(const char *directory, bool again, struct vdbench **ret_folder,
                  struct diag *diag) MUST_CHECK;
 
@@ -31,6 +33,9 @@ bool vdbench_is_stale(const struct vdbench *folder);
 
 /* The parameter text, from EXPORT's head. */
 void vdbench_parmfile(struct vdbench *folder, const json_t *head);
+
+/* A phase's histogram, from EXPORT's document of it.  The sink does it too. */
+void vdbench_histogram(struct vdbench *folder, const json_t *phase);
 
 struct sink vdbench_sink(struct vdbench *folder);
 

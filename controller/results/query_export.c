@@ -157,8 +157,11 @@ static int put_distribution(struct show *show)
         put_family(&o, "response_us", read->response, write->response,
                    show->scratch);
     }
-    tally_pair_done(&pair);
     object_put_object(&show->o, "distribution", &o);
+    if (got == 0)
+        got = show_put_histogram(show, pair.op[SAMPLE_READ].service,
+                                 pair.op[SAMPLE_WRITE].service);
+    tally_pair_done(&pair);
     return got;
 }
 

@@ -47,6 +47,11 @@ void show_phase_done(struct show *show);
 /* name, host, sd and lun of a drive: an index into plan.targets. */
 void show_put_drive_name(struct show *show, struct object *o, uint32_t target);
 
+/* query_histogram.c: "histogram" of show->phase, of these service times; NULL:
+ * there are none. */
+int show_put_histogram(struct show *show, const struct histogram *read,
+                       const struct histogram *write) MUST_CHECK;
+
 /* query_failures.c: "failures" of show->phase. */
 int show_put_failures(struct show *show) MUST_CHECK;
 

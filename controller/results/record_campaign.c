@@ -181,6 +181,18 @@ static int record_run(struct store_access *access, uint64_t campaign,
     return statement_run(&s, diag);
 }
 
+static int record_histogram(struct store_access *access, uint64_t campaign,
+                            const char *text, struct diag *diag)
+{
+    struct statement s;
+
+    statement_begin(&s, access,
+                    "UPDATE campaign SET histogram = ?2 WHERE id = ?1");
+    statement_uint(&s, campaign);
+    statement_text(&s, text);
+    return statement_run(&s, diag);
+}
+
 int record_plan(struct store_access *access, uint64_t campaign,
                 uint64_t first_phase, const struct plan *plan,
                 const struct results_host *hosts,
@@ -197,6 +209,8 @@ int record_plan(struct store_access *access, uint64_t campaign,
     for (uint32_t i = 0; i < plan->run_count && err == 0; i++)
         err = record_run(access, campaign, first_phase + i, i, &plan->runs[i],
                          diag);
+    if (err == 0 && plan->histogram != NULL)
+        err = record_histogram(access, campaign, plan->histogram, diag);
     return err;
 }
 

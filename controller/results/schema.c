@@ -222,10 +222,15 @@ static const char version_8[] =
     " length INTEGER NOT NULL, err INTEGER NOT NULL,"
     " transferred INTEGER NOT NULL, at_ns INTEGER NOT NULL,"
     " PRIMARY KEY(phase, interval, drain, host, position)) STRICT;";
+
+/* histogram=, as the plan has it. */
+static const char version_9[] =
+    "ALTER TABLE campaign ADD COLUMN histogram TEXT;";
 /* clang-format on */
 
-static const char *const steps[] = {version_1, version_2, version_3, version_4,
-                                    version_5, version_6, version_7, version_8};
+static const char *const steps[] = {version_1, version_2, version_3,
+                                    version_4, version_5, version_6,
+                                    version_7, version_8, version_9};
 
 uint32_t schema_version(void)
 {

@@ -255,7 +255,7 @@ static bool is_ours(const char *name)
         "lockstep.db",      "lockstep.db-wal", "lockstep.db-shm",
         "lockstep.db.lock", "lockstepd.log",   "lockstep-agent.log",
         "flatfile.html",    "logfile.html",    "parmfile.html",
-        "summary.html",     "totals.html",
+        "summary.html",     "totals.html",     "histogram.html",
     };
 
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++)

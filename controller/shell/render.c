@@ -211,7 +211,7 @@ static void complain(int r, const struct source *s)
         fprintf(stderr, "lockstep: %s\n", s->diag.text);
 }
 
-/* The head alone, for the parameter text. */
+/* What is known at the end only: the parameter text, and histograms. */
 static int put_parmfile(void *self, const json_t *head, struct diag *diag)
 {
     (void)diag;
@@ -219,13 +219,20 @@ static int put_parmfile(void *self, const json_t *head, struct diag *diag)
     return 0;
 }
 
+static int put_histogram(void *self, const json_t *phase, struct diag *diag)
+{
+    (void)diag;
+    vdbench_histogram(self, phase);
+    return 0;
+}
+
 static int close_folder(struct source *s, struct vdbench *folder,
                         const char *directory)
 {
     bool stale = vdbench_is_stale(folder);
-    int r = stale
-                ? 0
-                : fetch(s, (struct sink){.self = folder, .head = put_parmfile});
+    const struct sink rest = {
+        .self = folder, .head = put_parmfile, .phase = put_histogram};
+    int r = stale ? 0 : fetch(s, rest);
     int closed = vdbench_close(folder, &s->diag);
 
     if (r == 0)

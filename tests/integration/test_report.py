@@ -76,7 +76,7 @@ class Shared(unittest.TestCase):
         cls.out = cls.lab.folder / "out"
         cls.text = {name: (cls.out / f"{name}.html").read_text()
                     for name in ("flatfile", "summary", "totals", "logfile",
-                                 "parmfile", "report")}
+                                 "parmfile", "histogram", "report")}
         cls.document = strict(
             cls.lab.lockstep("export", "out", "--json", check=0).stdout)
         cls.phases = [phase for phase in cls.document["phases"]
@@ -251,9 +251,29 @@ class Layout(Shared):
 
     def test_an_export_is_the_same_to_the_byte(self):
         self.lab.lockstep("export", "out", "--vdbench", "again", check=0)
-        for name in ("flatfile", "summary", "totals", "logfile", "parmfile"):
+        for name in ("flatfile", "summary", "totals", "logfile", "parmfile",
+                     "histogram"):
             again = self.lab.folder / "again" / f"{name}.html"
             self.assertEqual(again.read_text(), self.text[name], name)
+
+    def test_a_histogram_has_every_request_of_each_run(self):
+        text = self.text["histogram"]
+        self.assertEqual(
+            [m[1] for m in START.finditer(text)],
+            [p["run"] for p in self.phases])
+        tables = re.split(r"Starting RD=", text)[1:]
+        for table, phase in zip(tables, self.phases):
+            sums = [(sum(int(line.split()[3]) for line in lines.splitlines()
+                         if re.match(r"\s+\d+\.\d{3} < ", line)), int(told))
+                    for told, lines in re.findall(
+                        r"^(?:Reads|Writes|Reads and writes): (\d+)\n"
+                        r"((?:.*\S.*\n|\n(?= *min))+)", table, re.M)]
+            total = phase["total"]
+            both = [total[op]["ios"] for op in ("read", "write")]
+            self.assertEqual([told for _, told in sums],
+                             [total["ios"]] + (both if all(both) else []))
+            for counted, told in sums:
+                self.assertEqual(counted, told)
 
     def test_an_earlier_folder_stays(self):
         self.lab.lockstep("export", "out", "--vdbench", "kept", check=0)

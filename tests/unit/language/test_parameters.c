@@ -73,7 +73,9 @@ START_TEST(test_rows)
                       "%s= of %s= is hidden by another", kind->name,
                       section_name(kind->section));
         ck_assert_msg(kind->help[0] != '\0', "%s= has no help", kind->name);
-        ck_assert((kind->apply != NULL) == (kind->support == PARAMETER_WORKS));
+        /* report= is without effect, but its words are looked at. */
+        ck_assert((kind->apply != NULL) == (kind->support == PARAMETER_WORKS ||
+                                            strcmp(kind->name, "report") == 0));
         ck_assert(i == 0 || parameter_table[i - 1].section <= kind->section);
     }
 }
@@ -105,7 +107,9 @@ START_TEST(test_support)
 
         if (kind->support == PARAMETER_WORKS)
             continue;
-        write_file(file, sizeof(file), kind, "5");
+        /* The one whose words are looked at all the same. */
+        write_file(file, sizeof(file), kind,
+                   kind->apply != NULL ? "host_detail" : "5");
         parm_read(&parm, file);
         if (kind->support == PARAMETER_NO_EFFECT) {
             parm_assert_ok(&parm);
@@ -124,7 +128,7 @@ END_TEST
 static const struct {
     const char *file; /* %s: the value */
     const char *good[4];
-    const char *bad[6];
+    const char *bad[16];
 } values[] = {
     {"compratio=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
      {"1", "1.5", "25"},
@@ -155,6 +159,15 @@ static const struct {
     {"abort_failed_skew=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
      {"2", "0.5", "100"},
      {"0", "-1", "101", "x", "(1,2)"}},
+    {"histogram=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
+     {"(default,20u,1.5m,2s)", "(DEFAULT,1M)", "(default,1u,suppress)"},
+     {"20u", "default", "(20u,40u)", "(default,suppress)", "(default,40u,20u)",
+      "(default,1m,1m)", "(default,20)", "(default,1k)", "(default,0u)",
+      "(default,1.5u)", "(default,-1m)", "(default,20000s)", "(default,1mm)",
+      "(default,suppress,20u)", "(default,1e3u)"}},
+    {"report=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
+     {"host_detail", "(slave_detail,no_sd_detail)", "no_fsd_detail"},
+     {"detail", "(host_detail,all)", "host"}},
     {"monitor=%s\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
      {"/tmp/stop", "\"a b\""},
      {"(a,b)"}},
@@ -308,7 +321,8 @@ START_TEST(test_values)
         parm_assert_ok(&parm);
         parm_done(&parm);
     }
-    for (size_t i = 0; i < 6 && values[_i].bad[i] != NULL; i++) {
+    for (size_t i = 0;
+         i < ARRAY_LENGTH(values[_i].bad) && values[_i].bad[i] != NULL; i++) {
         const char *value = values[_i].bad[i];
         char *at = strstr(values[_i].file, "%s");
 

@@ -197,6 +197,8 @@ static const struct proof general[] = {
           "@sd=s,lun=/dev/x,count=(1,3)\nwd=w,sd=s*\n"
           "rd=r,wd=w,iorate=max,elapsed=2\n",
           "workers=1\n", it_has_one_worker),
+    ELSEWHERE("histogram", "unit/results/test_export.c, "
+                           "unit/report/test_vdbench.c"),
     ELSEWHERE("monitor", "integration/test_language.py"),
     ELSEWHERE("abort_failed_skew", "unit/fleet/test_tally.c, "
                                    "integration/test_language.py"),

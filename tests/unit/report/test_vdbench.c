@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "controller/report/vdbench_histogram.h"
 #include "controller/report/vdbench_lines.h"
 #include "controller/report/vdbench_parm.h"
 #include "tests/support/suite.h"
@@ -306,6 +307,66 @@ START_TEST(an_earlier_folder_is_never_overwritten)
 }
 END_TEST
 
+#define COLUMNS                                                                \
+    "     min(ms) <      max(ms)          count       %%     cum%%  "          \
+    "'+': own, '-': before; 2 % each\n"
+#define HISTOGRAM                                                              \
+    ",\"histogram\":{\"suppress\":%s,\"edges_us\":[20,1000],"                  \
+    "\"all\":[1,0,3],\"read\":[1,0,1],\"write\":[%s]}"
+
+static json_t *histogram_phase(const char *suppress, const char *write)
+{
+    char more[512];
+
+    (void)snprintf(more, sizeof(more), HISTOGRAM, suppress, write);
+    return phase_of(1, "rd1", "\"max\"", more);
+}
+
+START_TEST(a_histogram_has_shares_and_bars)
+{
+    json_t *phase = histogram_phase("false", "0,0,2");
+
+    begin();
+    ck_assert_int_eq(vdbench_histogram_count(phase), 4);
+    vdbench_print_histogram(out, phase);
+    said("\nReads and writes: 4\n\n" COLUMNS
+         "       0.000 <        0.020              1  25.0000  25.0000  "
+         "+++++++++++++\n"
+         "       0.020 <        1.000              0   0.0000  25.0000  "
+         "-------------\n"
+         "       1.000 <          max              3  75.0000 100.0000  "
+         "++++++++++++++++++++++++++++++++++++++------------\n"
+         "\nReads: 2\n\n" COLUMNS
+         "       0.000 <        0.020              1  50.0000  50.0000  "
+         "+++++++++++++++++++++++++\n"
+         "       0.020 <        1.000              0   0.0000  50.0000  "
+         "-------------------------\n"
+         "       1.000 <          max              1  50.0000 100.0000  "
+         "+++++++++++++++++++++++++-------------------------\n"
+         "\nWrites: 2\n\n" COLUMNS
+         "       0.000 <        0.020              0   0.0000   0.0000\n"
+         "       0.020 <        1.000              0   0.0000   0.0000\n"
+         "       1.000 <          max              2 100.0000 100.0000  "
+         "++++++++++++++++++++++++++++++++++++++++++++++++++\n");
+    json_decref(phase);
+}
+END_TEST
+
+START_TEST(a_histogram_of_one_kind_is_one_table)
+{
+    json_t *phase = histogram_phase("true", "0,0,0");
+
+    begin();
+    vdbench_print_histogram(out, phase);
+    said("\nReads: 4\n\n" COLUMNS
+         "       0.000 <        0.020              1  25.0000  25.0000  "
+         "+++++++++++++\n"
+         "       1.000 <          max              3  75.0000 100.0000  "
+         "++++++++++++++++++++++++++++++++++++++------------\n");
+    json_decref(phase);
+}
+END_TEST
+
 START_TEST(from_the_store_it_is_the_same)
 {
     const char *live_directory, *directory;
@@ -321,9 +382,10 @@ START_TEST(from_the_store_it_is_the_same)
     tell(folder, phase_end_event());
     tell(folder, parsed("{\"event\":\"end\",\"verdict\":\"complete\","
                         "\"error\":null}"));
+    phase = histogram_phase("false", "0,0,2");
+    vdbench_histogram(folder, phase);
     ck_assert_int_eq(vdbench_close(folder, NULL), 0);
     folder = opened(&directory);
-    phase = phase_of(1, "rd1", "\"max\"", "");
     json_object_set_new(phase, "intervals", json_array());
     for (int i = 1; i <= 3; i++)
         json_array_append_new(
@@ -332,9 +394,9 @@ START_TEST(from_the_store_it_is_the_same)
     give_head(vdbench_sink(folder), head);
     give_phase(vdbench_sink(folder), phase);
     ck_assert_int_eq(vdbench_close(folder, NULL), 0);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         static const char *const names[] = {"flatfile", "summary", "totals",
-                                            "logfile"};
+                                            "logfile", "histogram"};
 
         live = strdup(content(live_directory, names[i]));
         ck_assert_str_eq(content(directory, names[i]), live);
@@ -361,6 +423,8 @@ int main(void)
     tcase_add_test(tests, events_told_twice_and_late_rows_stand_once);
     tcase_add_test(tests, a_fill_and_a_run_without_rows_are_not_told_about);
     tcase_add_test(tests, an_earlier_folder_is_never_overwritten);
+    tcase_add_test(tests, a_histogram_has_shares_and_bars);
+    tcase_add_test(tests, a_histogram_of_one_kind_is_one_table);
     tcase_add_test(tests, from_the_store_it_is_the_same);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

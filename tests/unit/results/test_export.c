@@ -157,6 +157,61 @@ START_TEST(a_distribution_counts_every_io)
 }
 END_TEST
 
+static void assert_counts(const char *path, const uint64_t *counts,
+                          size_t count)
+{
+    const json_t *array = at(lab.answer, path);
+
+    ck_assert_uint_eq(json_array_size(array), count);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_int_eq(json_integer_value(json_array_get(array, i)),
+                         (json_int_t)counts[i]);
+}
+
+/* A bucket with an edge in it counts above the edge; none is lost. */
+START_TEST(a_histogram_has_the_edges_that_were_asked_for)
+{
+    static const struct {
+        uint64_t latency_ns, count;
+    } sent[] = {
+        {1, 3},       {99000, 5},      {100000, 7},
+        {1999999, 1}, {2000000000, 2}, {UINT64_C(1) << 47, 4},
+    };
+
+    field_init(&field, 1, 2, 1, 2);
+    field.plan.histogram = "100,2000,3000,suppress";
+    lab_init(&lab, suite_memory_directory(), false);
+    (void)lab_campaign(&lab, &field.plan, &campaign);
+    lab_begin(&lab, &campaign, 0, 0, 1, ARRAY_LENGTH(sent));
+    send_simple(0, 0, 0, 5000, 9); /* the warm-up */
+    for (uint64_t k = 0; k < ARRAY_LENGTH(sent); k++)
+        send_simple(0, 0, k + 1, sent[k].latency_ns, sent[k].count);
+    (void)results_poll(lab.results);
+    lab_end(&lab, &campaign, 0, VERDICT_COMPLETE, NULL);
+    lab_finish(&lab, &campaign, VERDICT_COMPLETE, NULL);
+    ask_piece("1", 1, 0);
+    assert_counts("histogram.edges_us", (uint64_t[]){100, 2000, 3000}, 3);
+    assert_counts("histogram.all", (uint64_t[]){8, 7, 1, 6}, 4);
+    assert_counts("histogram.read", (uint64_t[]){8, 7, 1, 6}, 4);
+    assert_counts("histogram.write", (uint64_t[]){0, 0, 0, 0}, 4);
+    ck_assert(json_is_true(at(lab.answer, "histogram.suppress")));
+    teardown();
+}
+END_TEST
+
+START_TEST(a_histogram_has_vdbenchs_edges_by_default)
+{
+    measure(2, 4);
+    ask_piece("1", 1, 0);
+    ck_assert_uint_eq(json_array_size(at(lab.answer, "histogram.all")), 27);
+    ck_assert_double_eq(number_at(lab.answer, "histogram.all.5"),
+                        number_at(lab.answer, "total.ios"));
+    ck_assert_double_eq(number_at(lab.answer, "histogram.edges_us.5"), 200);
+    ck_assert(!json_is_true(at(lab.answer, "histogram.suppress")));
+    teardown();
+}
+END_TEST
+
 START_TEST(long_phases_come_in_pages)
 {
     uint64_t next = 1, seen = 0, pages = 0;
@@ -212,6 +267,8 @@ int main(void)
     tcase_add_test(tests, a_phase_is_that_of_show_and_its_rows_are_the_events);
     tcase_add_test(tests, rows_of_hosts_and_workloads_add_up);
     tcase_add_test(tests, a_distribution_counts_every_io);
+    tcase_add_test(tests, a_histogram_has_the_edges_that_were_asked_for);
+    tcase_add_test(tests, a_histogram_has_vdbenchs_edges_by_default);
     tcase_add_test(tests, long_phases_come_in_pages);
     tcase_add_test(tests, pieces_that_are_not_there);
     suite_add_tcase(suite, tests);
