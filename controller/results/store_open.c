@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOCKED_MS 2000 /* how long another program may hold the database */
@@ -25,22 +28,63 @@ static int lock_error(int err, const char *path, struct diag *diag)
                     path, strerror(err), statement_remedy(-err));
 }
 
+/* The one name of the file behind links; the caller frees it.  A file that is
+ * not there yet is made, so that a link to it leads somewhere; what stands
+ * against that is told by the steps that follow. */
+static int find_name(const char *path, char **ret_name, struct diag *diag)
+{
+    struct stat st;
+    char *name;
+
+    if (stat(path, &st) < 0 && errno == ENOENT) {
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+
+        if (fd >= 0)
+            (void)close(fd);
+    }
+    name = realpath(path, NULL);
+    if (name == NULL)
+        name = strdup(path);
+    if (name == NULL)
+        return diag_set(diag, -ENOMEM, "store '%s': out of memory", path);
+    *ret_name = name;
+    if (stat(name, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1)
+        return diag_set(diag, -EMLINK,
+                        "store '%s': the file has %ju names (hard links), "
+                        "under each of which a controller could take it; "
+                        "remove the others, or copy the file (store=)",
+                        path, (uintmax_t)st.st_nlink);
+    return 0;
+}
+
 /*
  * SQLite's own locks tell programs that write at the same time.  Two
  * controllers would take turns and both believe that the store is theirs.
  */
-static int take_lock(struct store_file *file, const char *path,
-                     struct diag *diag)
+static int lock_named(struct store_file *file, const char *path,
+                      const char *real, struct diag *diag)
 {
     char name[PATH_SIZE + 8];
 
-    if (snprintf(name, sizeof(name), "%s.lock", path) >= (int)sizeof(name))
+    if (snprintf(name, sizeof(name), "%s.lock", real) >= (int)sizeof(name))
         return diag_set(diag, -ENAMETOOLONG, "store '%s': the name is too long",
                         path);
     file->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
     if (file->lock < 0 || flock(file->lock, LOCK_EX | LOCK_NB) < 0)
         return lock_error(errno, path, diag);
     return 0;
+}
+
+static int take_lock(struct store_file *file, const char *path,
+                     struct diag *diag)
+{
+    char *real = NULL;
+    int err = find_name(path, &real, diag);
+
+    if (err == 0)
+        err = lock_named(file, path, real, diag);
+    free(real);
+    return err;
 }
 
 static int connect_to(struct store_access *access, const char *path, int flags,

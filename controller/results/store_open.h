@@ -13,7 +13,8 @@
 struct store_file {
     struct store_access writer;
     struct store_access reader;
-    int lock; /* descriptor of PATH.lock: one controller a store */
+    int lock; /* descriptor of FILE.lock, beside the file that links lead
+               * to: one controller a store */
     struct uuid controller;
     uint64_t epoch;
 };

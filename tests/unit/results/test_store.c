@@ -329,6 +329,40 @@ START_TEST(a_second_controller_is_refused)
 }
 END_TEST
 
+/* Whatever the other one calls the file, it is the same. */
+START_TEST(a_second_name_is_the_same_store)
+{
+    static char link_path[sizeof(path)];
+    char own[sizeof(path)];
+    struct store *first;
+
+    use(suite_memory_directory());
+    (void)snprintf(own, sizeof(own), "%s", path);
+    (void)snprintf(link_path, sizeof(link_path), "%.480s.link", path);
+    (void)unlink(link_path);
+    ck_assert_int_eq(symlink(own, link_path), 0);
+    (void)snprintf(path, sizeof(path), "%s", link_path);
+    open_store(); /* makes what the link leads to */
+    first = store;
+    (void)snprintf(path, sizeof(path), "%s", own);
+    check_refused(-EBUSY, "in use by another controller");
+    store = store_close(first);
+    open_store();
+    first = store;
+    (void)snprintf(path, sizeof(path), "%s", link_path);
+    check_refused(-EBUSY, "in use by another controller");
+    store = store_close(first);
+    (void)unlink(link_path);
+
+    ck_assert_int_eq(link(own, link_path), 0);
+    check_refused(-EMLINK, "hard links");
+    (void)unlink(link_path);
+    (void)snprintf(path, sizeof(path), "%s", own);
+    open_store();
+    store = store_close(store);
+}
+END_TEST
+
 static void sql(const char *text)
 {
     sqlite3 *db = NULL;
@@ -627,6 +661,7 @@ int main(void)
     tcase_add_test(tests, bytes_are_bounded_too);
     tcase_add_test(tests, a_missing_directory_is_named);
     tcase_add_test(tests, a_second_controller_is_refused);
+    tcase_add_test(tests, a_second_name_is_the_same_store);
     tcase_add_test(tests, a_newer_store_is_refused_with_both_versions);
     tcase_add_test(tests, another_programs_database_is_refused);
     tcase_add_test(tests, what_is_no_database_is_refused);
