@@ -14,6 +14,45 @@ static int wrong(struct diag *diag, const char *what)
     return diag_set(diag, -EINVAL, "the submission's %s", what);
 }
 
+/* A misspelt 'check' must not start what was only to be checked. */
+static int take_keys(json_t *json, struct diag *diag)
+{
+    static const char *const keys[] = {
+        "files",      "variables", "name", "elapsed_s",
+        "interval_s", "warmup_s",  "yes",  "check",
+    };
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(json, key, value)
+    {
+        size_t i = 0;
+
+        while (i < ARRAY_LENGTH(keys) && strcmp(keys[i], key) != 0)
+            i++;
+        if (i == ARRAY_LENGTH(keys))
+            return diag_set(diag, -EINVAL,
+                            "the submission has the key '%s', which means "
+                            "nothing; /api/v1/openapi.json has them all",
+                            strlen(key) <= 40 && text_is_plain(key) ? key
+                                                                    : "...");
+    }
+    return 0;
+}
+
+/* Yes, no, or not said. */
+static int take_flag(const json_t *json, const char *key, bool *ret_flag,
+                     struct diag *diag)
+{
+    const json_t *value = json_object_get(json, key);
+
+    if (value != NULL && !json_is_boolean(value) && !json_is_null(value))
+        return diag_set(diag, -EINVAL,
+                        "the submission's '%s' is neither true nor false", key);
+    *ret_flag = json_is_true(value);
+    return 0;
+}
+
 /* A plain text of at most `max` bytes; NULL with `diag`. */
 static const char *take_text(const json_t *json, size_t max, const char *what,
                              struct diag *diag)
@@ -44,6 +83,7 @@ static int take_files(const json_t *json, struct wire_submit *into,
         return diag_set(diag, -ENOMEM, "the controller is out of memory");
     for (size_t i = 0; i < count; i++) {
         const json_t *file = json_array_get(files, i);
+        bool included;
         const char *text = json_string_value(json_object_get(file, "text"));
         const char *name = take_text(json_object_get(file, "name"),
                                      PATH_SIZE - 1, "file 'name'", diag);
@@ -52,11 +92,13 @@ static int take_files(const json_t *json, struct wire_submit *into,
             return -EINVAL;
         if (text == NULL)
             return wrong(diag, "files need a 'text' each");
+        if (take_flag(file, "included", &included, diag) < 0)
+            return -EINVAL;
         total += strlen(text);
         into->files[into->file_count++] = (struct wire_file){
             .name = name,
             .text = text,
-            .included = json_is_true(json_object_get(file, "included")),
+            .included = included,
         };
     }
     return total > WIRE_FILES_BYTES
@@ -70,6 +112,9 @@ static int take_variables(const json_t *json, struct wire_submit *into,
     const json_t *variables = json_object_get(json, "variables");
     size_t count = json_array_size(variables);
 
+    if (variables != NULL && !json_is_array(variables) &&
+        !json_is_null(variables))
+        return wrong(diag, "'variables' is no list of texts");
     if (count > WIRE_VARIABLES_MAX)
         return wrong(diag, "'variables' has more than 256 texts");
     into->variables = calloc(count + 1, sizeof(*into->variables));
@@ -105,23 +150,24 @@ static int take_seconds(const json_t *json, const char *key, uint64_t *ret_ns,
     return 0;
 }
 
-static int take_all(const json_t *json, struct wire_submit *into,
-                    struct diag *diag)
+static int take_all(json_t *json, struct wire_submit *into, struct diag *diag)
 {
     const json_t *name = json_object_get(json, "name");
     const json_t *yes = json_object_get(json, "yes");
     const json_t *warmup = json_object_get(json, "warmup_s");
+    bool check;
     int err;
 
     if (!json_is_object(json))
         return diag_set(diag, -EINVAL, "the submission is no JSON object");
+    if (take_keys(json, diag) < 0 || take_flag(json, "check", &check, diag) < 0)
+        return -EINVAL;
     into->name =
         name == NULL ? "" : take_text(name, TEXT_SIZE - 1, "'name'", diag);
     into->yes = yes == NULL ? "" : take_text(yes, NAME_SIZE - 1, "'yes'", diag);
     if (into->name == NULL || into->yes == NULL)
         return -EINVAL;
-    into->plan = json_is_true(json_object_get(json, "check")) ? WIRE_PLAN_TABLE
-                                                              : WIRE_PLAN_NONE;
+    into->plan = check ? WIRE_PLAN_TABLE : WIRE_PLAN_NONE;
     into->warmup_given = warmup != NULL && !json_is_null(warmup);
     err = take_files(json, into, diag);
     if (err == 0)

@@ -53,6 +53,11 @@ static const char *const bad[] = {
     "{" FILES ", \"elapsed_s\": -1}",
     "{" FILES ", \"elapsed_s\": 1e300}",
     "{" FILES ", \"elapsed_s\": \"1\"}",
+    "{" FILES ", \"variables\": \"x=1\"}",
+    "{" FILES ", \"check\": 1}",
+    "{" FILES ", \"check\": \"true\"}",
+    "{" FILES ", \"chek\": true}",
+    "{\"files\": [{\"name\": \"a\", \"text\": \"\", \"included\": 1}]}",
     "{" FILES ", " FILES "}",
     "{" FILES "} x",
 };
