@@ -371,13 +371,25 @@ static int encode(const struct options *options, uint32_t id,
     }
 }
 
+/* Whether the answer is a reason and nothing else.  The status of a campaign's
+ * document may be its verdict's. */
+static bool is_refusal(const struct options *options,
+                       const struct answer *answer)
+{
+    bool of_campaign =
+        options->command == COMMAND_SHOW || options->command == COMMAND_STATUS;
+
+    if (answer->status == EXIT_COMPLETE)
+        return false;
+    return answer->status == EXIT_USAGE || !of_campaign ||
+           json_object_get(answer->document, "campaign") == NULL;
+}
+
 static int print_answer(const struct options *options, struct answer *answer)
 {
     const char *error =
         json_string_value(json_object_get(answer->document, "error"));
-    bool refused =
-        answer->status == EXIT_USAGE ||
-        (answer->status != EXIT_COMPLETE && options->command == COMMAND_STOP);
+    bool refused = is_refusal(options, answer);
     int status = answer->status;
 
     if (options->command == COMMAND_SHOW && !refused)

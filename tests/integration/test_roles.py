@@ -54,12 +54,16 @@ rd=rd1,wd=wd1,iorate=50,elapsed={seconds},interval=1
         said = self.as_viewer("stop", number)
         self.assertEqual(said.returncode, 1)
         self.assertIn("not stop campaigns", said.stderr)
+        said = self.as_viewer("pin", number)
+        self.assertEqual((said.returncode, said.stdout), (1, ""))
+        self.assertIn("not pin campaigns", said.stderr)
         self.assertIsNone(self.lab.json("status", number)["verdict"])
         self.lab.lockstep("stop", number, check=0)
         log = self.audit()
         self.assertEqual(
             [(e["action"], e["who"], e["role"], e["outcome"]) for e in log],
             [("stop", "op", "operator", "done"),
+             ("pin", "vera", "viewer", "refused"),
              ("stop", "vera", "viewer", "refused"),
              ("submit", "op", "operator", "done"),
              ("submit", "vera", "viewer", "refused")])
