@@ -19,6 +19,7 @@
 #include "common/channel.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/process.h"
 #include "common/tls.h"
 #include "common/uuid.h"
 
@@ -508,7 +509,8 @@ static void open_handles(struct loop *loop)
     for (size_t i = 0; i < ARRAY_LENGTH(end_signals); i++) {
         (void)uv_signal_init(&loop->uv, &loop->signals[i]);
         loop->signals[i].data = loop;
-        (void)uv_signal_start(&loop->signals[i], on_signal, end_signals[i]);
+        if (end_signals[i] != SIGHUP || !process_ignores(SIGHUP))
+            (void)uv_signal_start(&loop->signals[i], on_signal, end_signals[i]);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "common/clock.h"
 #include "common/keys.h"
 #include "common/log.h"
+#include "common/process.h"
 #include "common/text.h"
 #include "common/uuid.h"
 #include "controller/fleet/fleet.h"
@@ -23,7 +24,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-#define SIGNALS 2
+#define SIGNALS 3
 
 /* Connections that have not come through TLS yet; one more, and the one that
  * took longest has to go: who is serious needs milliseconds. */
@@ -339,8 +340,8 @@ static void on_signal(uv_signal_t *signal, int number)
         return;
     }
     loop->gave_up = true;
-    (void)snprintf(reason, sizeof(reason), "the controller's end (%s)",
-                   number == SIGTERM ? "SIGTERM" : "SIGINT");
+    (void)snprintf(reason, sizeof(reason), "the controller's end (SIG%s)",
+                   sigabbrev_np(number));
     fleet_stop(loop->fleet, reason);
 }
 
@@ -348,7 +349,7 @@ static void on_signal(uv_signal_t *signal, int number)
 
 static void init_handles(struct loop *loop)
 {
-    static const int numbers[SIGNALS] = {SIGTERM, SIGINT};
+    static const int numbers[SIGNALS] = {SIGTERM, SIGINT, SIGHUP};
 
     (void)uv_async_init(&loop->uv, &loop->wake, on_wake);
     (void)uv_timer_init(&loop->uv, &loop->timer);
@@ -362,7 +363,8 @@ static void init_handles(struct loop *loop)
     for (size_t i = 0; i < SIGNALS; i++) {
         (void)uv_signal_init(&loop->uv, &loop->signal[i]);
         loop->signal[i].data = loop;
-        (void)uv_signal_start(&loop->signal[i], on_signal, numbers[i]);
+        if (numbers[i] != SIGHUP || !process_ignores(SIGHUP))
+            (void)uv_signal_start(&loop->signal[i], on_signal, numbers[i]);
     }
 }
 

@@ -58,6 +58,33 @@ class BadDays(unittest.TestCase):
         self.assertNotEqual(status, 0)
         self.assertIn("/proc/nowhere", said)
 
+    def test_a_hangup_ends_in_order_unless_it_is_ignored(self):
+        """With nohup(1) they outlive the terminal."""
+        def ignore():
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+        words = [lab.LOCKSTEPD, "--listen", "127.0.0.1:0", "--http", "off",
+                 "--store", self.lab.folder / "lockstep.db"]
+        kept = self.lab.start("kept", words, preexec_fn=ignore)
+        port = kept.wait_for(r"listening on \S+:(\d+)").group(1)
+        self.lab.at = f"127.0.0.1:{port}"
+        agent = self.lab.start("agent", [
+            lab.AGENT, "--name", "a1", "--controller", self.lab.at,
+            "--state-directory", self.lab.folder], preexec_fn=ignore)
+        agent.wait_for("connected")
+        for process in (agent, kept):
+            process.signal(signal.SIGHUP)
+        hosts = self.lab.json("hosts")["hosts"]
+        self.assertEqual([h["state"] for h in hosts], ["connected"])
+        agent.end()
+        kept.end()
+        self.assertNotIn("SIGHUP", agent.text() + kept.text())
+        ended = self.lab.start("ended", words)
+        ended.wait_for("listening")
+        ended.signal(signal.SIGHUP)
+        self.assertEqual(ended.wait(10), 0)
+        self.assertIn("the controller's end (SIGHUP)", ended.text())
+
     def test_no_keys_no_network(self):
         status, said = self.daemon("--listen", "0.0.0.0:0", "--store",
                                    self.lab.folder / "a.db")
