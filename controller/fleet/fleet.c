@@ -614,6 +614,7 @@ uint64_t fleet_due_ns(const struct fleet *fleet)
 
 void fleet_stop(struct fleet *fleet, const char *reason)
 {
+    fleet->beat_ns = 0; /* a tick soon: what is over by now goes */
     if (fleet->stopping)
         return;
     fleet->stopping = true;
@@ -623,10 +624,19 @@ void fleet_stop(struct fleet *fleet, const char *reason)
             campaign_enter(at, CAMPAIGN_OVER); /* the store keeps its place */
         else
             campaign_stop(at, reason);
-    fleet->beat_ns = 0; /* a tick soon: what is over by now goes */
+}
+
+/* `lockstep run` makes its report of what its own controller answers. */
+static bool is_needed(const struct fleet *fleet)
+{
+    const struct link *link = fleet->links;
+
+    while (link != NULL && link->state != LINK_SHELL)
+        link = link->next;
+    return fleet->is_private && link != NULL;
 }
 
 bool fleet_is_over(const struct fleet *fleet)
 {
-    return fleet->stopping && fleet->campaigns == NULL;
+    return fleet->stopping && fleet->campaigns == NULL && !is_needed(fleet);
 }

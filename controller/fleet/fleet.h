@@ -128,8 +128,9 @@ uint64_t fleet_due_ns(const struct fleet *fleet);
  * Those that wait keep their place, for its next start.  Twice is fine. */
 void fleet_stop(struct fleet *fleet, const char *reason);
 
-/* After fleet_stop() (in a private fleet also after the shell's end): no load
- * runs and all verdicts are stored. */
+/* After fleet_stop() (which in a private fleet the shell's end is, too): no
+ * load runs and all verdicts are stored.  A private fleet also waits for its
+ * shell to leave with the result. */
 bool fleet_is_over(const struct fleet *fleet);
 
 const struct uuid *fleet_controller(const struct fleet *fleet);

@@ -297,8 +297,14 @@ static int run_campaign(struct follow *follow, const struct options *options,
             return status;
         r = follow_campaign(follow, &diag);
     }
-    if (r < 0)
-        return campaign_connection_failed(options, pair, r, &diag);
+    if (r < 0) {
+        status = campaign_connection_failed(options, pair, r, &diag);
+        if (r != -EINTR && follow->campaign[0] != '\0')
+            fprintf(stderr,
+                    "lockstep: 'lockstep report %s' tells what was stored\n",
+                    directory);
+        return status;
+    }
     (void)snprintf(keep, sizeof(keep), "%s/result.json", directory);
     if (follow->ended && follow->folder != NULL) {
         render_run(follow->client, follow->campaign, directory, follow->folder);

@@ -17,6 +17,7 @@
 #include "controller/shell/files.h"
 
 #define WORDS_MAX (OPTIONS_WORDS_MAX * 4 + 16)
+#define REASON_MS 1000 /* for a controller that ends */
 
 enum child_id {
     CHILD_CONTROLLER,
@@ -294,26 +295,6 @@ static void last_line(const char *path, char *text, size_t size)
     free(log);
 }
 
-void private_reason(const struct private_pair *pair, char *text, size_t size)
-{
-    char line[REASON_SIZE];
-
-    text[0] = '\0';
-    for (int i = 0; i < CHILD_COUNT && text[0] == '\0'; i++) {
-        const struct child *child = &pair->child[i];
-        siginfo_t info = {0};
-
-        if (child->pid == 0 ||
-            waitid(P_PID, (id_t)child->pid, &info,
-                   WEXITED | WNOHANG | WNOWAIT) < 0 ||
-            info.si_pid == 0)
-            continue;
-        last_line(child->log, line, sizeof(line));
-        (void)snprintf(text, size, "%s ended: %s", child_names[i],
-                       line[0] != '\0' ? line : "it said nothing");
-    }
-}
-
 /* Waits for the child's end without polling; true when it ended in time. */
 static bool await(pid_t pid, int limit_ms)
 {
@@ -324,6 +305,35 @@ static bool await(pid_t pid, int limit_ms)
     if (fd >= 0)
         (void)close(fd);
     return in_time;
+}
+
+void private_reason(const struct private_pair *pair, char *text, size_t size)
+{
+    char line[REASON_SIZE];
+
+    text[0] = '\0';
+    /* Of who is killed the connections end first, and then the process. */
+    if (pair->child[CHILD_CONTROLLER].pid != 0)
+        (void)await(pair->child[CHILD_CONTROLLER].pid, REASON_MS);
+    for (int i = 0; i < CHILD_COUNT && text[0] == '\0'; i++) {
+        const struct child *child = &pair->child[i];
+        siginfo_t info = {0};
+
+        if (child->pid == 0 ||
+            waitid(P_PID, (id_t)child->pid, &info,
+                   WEXITED | WNOHANG | WNOWAIT) < 0 ||
+            info.si_pid == 0)
+            continue;
+        last_line(child->log, line, sizeof(line));
+        if (info.si_code != CLD_EXITED)
+            (void)snprintf(text, size,
+                           "%s was killed by SIG%s; its last words: %s",
+                           child_names[i], sigabbrev_np(info.si_status),
+                           line[0] != '\0' ? line : "none");
+        else
+            (void)snprintf(text, size, "%s ended: %s", child_names[i],
+                           line[0] != '\0' ? line : "it said nothing");
+    }
 }
 
 /* A process with requests in a drive that does not answer ends when the drive

@@ -33,7 +33,8 @@ int private_open(const char *directory, struct private_pair **ret_pair,
  * that holds anything else stays. */
 void private_discard(const char *directory);
 
-/* Why a child ended, from its log's last line; "" where none did. */
+/* Why a child ended, from its log's last line; "" where none did.  Gives a
+ * controller whose connection has just ended a second to end, too. */
 void private_reason(const struct private_pair *pair, char *text, size_t size);
 
 /*

@@ -84,7 +84,39 @@ class RunDies(unittest.TestCase):
         children = self.both(process)
         os.kill(children[0], signal.SIGKILL)
         self.assertEqual(process.wait(20), 1)
+        self.assertIn("lockstepd was killed by SIGKILL", process.text())
+        self.assertIn(f"'lockstep report {self.out}'", process.text())
         self.nothing_is_left(children)
+        self.lab.lockstep("report", self.out, "-o", "after.html", check=0)
+        self.assertIn("failed", (self.lab.folder /
+                                 "after.html").read_text())
+
+    def ended_with(self, number, whom):
+        """Somebody ends the controller: what was measured is written."""
+        process = self.loaded()
+        process.wait_for(r" 2 +\d", 20)
+        children = self.both(process)
+        for pid in whom(process.pid, children):
+            os.kill(pid, number)
+        self.assertIn(process.wait(20), (1, 4), process.text())
+        self.nothing_is_left(children)
+        document = self.document()
+        self.assertIn(document["verdict"], ("failed", "interrupted"))
+        self.assertGreater(document["phases"][0]["total"]["ios"], 300)
+        self.assertTrue((self.out / "report.html").exists())
+        return process.text()
+
+    def test_the_controller_is_told_to_end(self):
+        text = self.ended_with(signal.SIGTERM, lambda _, both: both[:1])
+        self.assertIn("stopped by the controller's end (SIGTERM)", text)
+
+    def test_a_hangup_of_the_controller(self):
+        text = self.ended_with(signal.SIGHUP, lambda _, both: both[:1])
+        self.assertIn("stopped by the controller's end (SIGHUP)", text)
+
+    def test_all_are_told_to_end(self):
+        """As a service manager does it."""
+        self.ended_with(signal.SIGTERM, lambda shell, both: [*both, shell])
 
     def stopped(self, number):
         """One of the three is stopped for a while, which costs nothing."""
