@@ -79,6 +79,29 @@ APPLY(apply_concatenatesds)
 
 /* ---- when it ends ---- */
 
+/* remove_device, a command, or neither. */
+static int errors_not_yet(struct reading *reading,
+                          const struct parameter *parameter,
+                          const struct token *first)
+{
+    static const char *const words[] = {"stop", "remove_device"};
+    const char *near = suggest(first->text, words, ARRAY_LENGTH(words));
+    bool removes = strcasecmp(first->text, "remove_device") == 0;
+
+    if (near != NULL && !removes)
+        return value_error(reading, parameter, first,
+                           "data_errors=%s is neither a number of errors nor "
+                           "stop; did you mean %s?",
+                           first->text, near);
+    language_report_add(
+        reading->report, LANGUAGE_UNSUPPORTED, &first->place,
+        removes ? "data_errors=N ends the campaign when N requests have failed"
+                : "data_errors=N says when to end, and endcmd= runs a command "
+                  "that the host offers, however the campaign ends",
+        "data_errors=%s", first->text);
+    return 0;
+}
+
 /* data_errors=nn, (nn,seconds), stop. */
 APPLY(apply_data_errors)
 {
@@ -92,7 +115,7 @@ APPLY(apply_data_errors)
         return 0;
     }
     if (first->quoted || number_parse(first->text, UNIT_COUNT, &count) < 0)
-        return value_not_yet(reading, parameter, first->text);
+        return errors_not_yet(reading, parameter, first);
     if (parameter->count > 2)
         return value_error(reading, parameter, &parameter->values[2],
                            "data_errors= takes a number of errors, or "

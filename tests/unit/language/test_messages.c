@@ -125,6 +125,26 @@ static const struct {
      "    rd=r,sd=sd1,iorate=max,replay=f.bin\n"
      "                           ^~~~~~\n"},
 
+    {"data_errors=\"/bin/x $lun\"\nsd=sd1,lun=/dev/x\n"
+     "rd=r,sd=sd1,iorate=max\n",
+     "t.parm:1:13: not supported yet: data_errors=/bin/x $lun\n"
+     "    data_errors=\"/bin/x $lun\"\n"
+     "                ^~~~~~~~~~~~~\n"
+     "    data_errors=N says when to end, and endcmd= runs a command that the "
+     "host offers, however the campaign ends\n"},
+    {"data_errors=(remove_device,10)\nsd=sd1,lun=/dev/x\n"
+     "rd=r,sd=sd1,iorate=max\n",
+     "t.parm:1:14: not supported yet: data_errors=remove_device\n"
+     "    data_errors=(remove_device,10)\n"
+     "                 ^~~~~~~~~~~~~\n"
+     "    data_errors=N ends the campaign when N requests have failed\n"},
+    {"data_errors=remove_devices\nsd=sd1,lun=/dev/x\n"
+     "rd=r,sd=sd1,iorate=max\n",
+     "t.parm:1:13: error: data_errors=remove_devices is neither a number of "
+     "errors nor stop; did you mean remove_device?\n"
+     "    data_errors=remove_devices\n"
+     "                ^~~~~~~~~~~~~~\n"},
+
     /* All without effect in one note; it is no error. */
     {"messagescan=no\nhd=h,jvms=4,shell=ssh\nsd=sd1,lun=/dev/x\n"
      "rd=r,sd=sd1,iorate=max\n",
