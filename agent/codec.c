@@ -274,6 +274,19 @@ static int take_steps(const Lockstep__Phase *from, struct job *to,
     return 0;
 }
 
+static int take_pattern(const Lockstep__Phase *from, struct job *to,
+                        struct diag *diag)
+{
+    int err = 0;
+
+    if (from->pattern.len > JOB_PATTERN_MAX)
+        return diag_set(diag, -EBADMSG, "pattern: %zu bytes, at most %u",
+                        from->pattern.len, JOB_PATTERN_MAX);
+    if (from->pattern.len > 0)
+        err = job_set_pattern(to, from->pattern.data, from->pattern.len);
+    return err < 0 ? diag_set(diag, err, "no memory for the phase") : 0;
+}
+
 static int take_lists(const Lockstep__Phase *from, struct job *to,
                       struct diag *diag)
 {
@@ -345,6 +358,8 @@ static int take_phase(const Lockstep__Phase *from, struct order *order,
         err = take_lists(from, to, diag);
     if (err == 0)
         err = take_steps(from, to, diag);
+    if (err == 0)
+        err = take_pattern(from, to, diag);
     if (err == 0)
         err = job_check(to, diag);
     return err;

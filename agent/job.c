@@ -43,6 +43,18 @@ int job_add_steps(struct job *job, uint32_t count)
     return 0;
 }
 
+int job_set_pattern(struct job *job, const void *bytes, size_t length)
+{
+    if (length > JOB_PATTERN_MAX)
+        return -E2BIG;
+    job->pattern = malloc(length + 1);
+    if (job->pattern == NULL)
+        return -ENOMEM;
+    memcpy(job->pattern, bytes, length);
+    job->pattern_length = (uint32_t)length;
+    return 0;
+}
+
 struct job *job_free(struct job *job)
 {
     if (job == NULL)
@@ -51,6 +63,7 @@ struct job *job_free(struct job *job)
     free(job->workloads);
     free(job->cells);
     free(job->steps);
+    free(job->pattern);
     free(job);
     return NULL;
 }
@@ -271,6 +284,22 @@ static int check_steps(const struct job *job, struct diag *diag)
     return 0;
 }
 
+/* A pattern is written as it is. */
+static int check_pattern(const struct job *job, struct diag *diag)
+{
+    if (job->pattern_length == 0)
+        return 0;
+    if (job->compression > 1)
+        return diag_set(diag, -EBADMSG, "a pattern, and compratio=%g",
+                        job->compression);
+    for (uint32_t i = 0; i < job->target_count; i++)
+        if (job->targets[i].duplicates.unit > 0)
+            return diag_set(diag, -EBADMSG,
+                            "a pattern, and duplicates on sd=%s",
+                            job->targets[i].sd);
+    return 0;
+}
+
 /* A piece of the target; `what` for people. */
 static int check_piece(const struct job *job, uint32_t index, uint64_t low,
                        uint64_t high, struct diag *diag)
@@ -409,6 +438,8 @@ int job_check(const struct job *job, struct diag *diag)
         err = check_shape(&job->workloads[i], diag);
     if (err == 0)
         err = check_steps(job, diag);
+    if (err == 0)
+        err = check_pattern(job, diag);
     for (uint32_t i = 0; err == 0 && i < job->cell_count; i++)
         err = check_cell(job, i, diag);
     return err;

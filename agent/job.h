@@ -27,6 +27,7 @@
 #define JOB_PRIORITY_MAX    64u
 #define JOB_HOT_UNITS_MAX   1000000u /* of all hot sets of duplicates */
 #define JOB_COMPRESSION_MAX 100.0
+#define JOB_PATTERN_MAX     (256u << 10)
 
 enum job_op {
     JOB_READ,
@@ -154,7 +155,9 @@ struct job {
     uint32_t step_count;
     bool spike;         /* all arrivals of a second come at its beginning */
     double compression; /* of what is written: 2 compresses to half; 0 is 1 */
-    uint32_t workers;   /* threads; 0: as the agent's configuration says */
+    uint8_t *pattern;   /* what is written, over and over; NULL: random bytes */
+    uint32_t pattern_length;
+    uint32_t workers;      /* threads; 0: as the agent's configuration says */
     uint32_t spin_percent; /* of a core, that a worker may spin so as to issue
                               arrivals in time; 0: it sleeps */
 };
@@ -168,6 +171,10 @@ struct job *job_new(uint32_t targets, uint32_t workloads, uint32_t cells);
 
 /* Room for so many steps, all zero.  0, -ENOMEM, or -E2BIG. */
 int job_add_steps(struct job *job, uint32_t count) MUST_CHECK;
+
+/* Takes a copy of what is to be written.  0, -ENOMEM, or -E2BIG. */
+int job_set_pattern(struct job *job, const void *bytes,
+                    size_t length) MUST_CHECK;
 
 /* NULL is fine.  Returns NULL. */
 struct job *job_free(struct job *job);

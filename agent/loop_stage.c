@@ -416,7 +416,12 @@ static void describe(const struct stages *stages, const struct stage *stage,
                    "%.256s %.256s%s%.256s",
                    engine == NULL ? "io_uring" : engine, facts->features,
                    facts->unlocked[0] != '\0' ? ", " : "", facts->unlocked);
-    if (facts->compressible > 0)
+    if (facts->compressible > 0 && stage->job->pattern_length > 0)
+        append(ret_equipment->engine, sizeof(ret_equipment->engine),
+               "; a pattern of %u bytes is written, which compresses %.2f : 1 "
+               "in pieces of 4 KiB",
+               stage->job->pattern_length, facts->compressible);
+    else if (facts->compressible > 0)
         append(ret_equipment->engine, sizeof(ret_equipment->engine),
                "; what is written compresses %.2f : 1 in pieces of 4 KiB, "
                "%.2f : 1 is asked",

@@ -66,6 +66,15 @@ void pattern_compress(void *memory, size_t length, double ratio)
     }
 }
 
+void pattern_repeat(void *memory, size_t length, const void *bytes,
+                    size_t count)
+{
+    uint8_t *at = memory;
+
+    for (size_t done = 0; done < length; done += count)
+        memcpy(at + done, bytes, length - done < count ? length - done : count);
+}
+
 /* ---- duplicates ---- */
 
 #define UNIT_SEED UINT64_C(0x6c6f636b73746570)

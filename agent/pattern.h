@@ -5,6 +5,7 @@
  * any compressor looks back; every write takes the next window of it, and each
  * 4 KiB of a write begins with a number that this phase writes nowhere else.
  * So nothing compresses and nothing is a duplicate, for two stores per 4 KiB.
+ * Bytes that somebody gave (pattern=) are written as they are instead.
  *
  * Threads: none of its own.
  */
@@ -28,6 +29,10 @@ void pattern_compress(void *memory, size_t length, double ratio);
  * hosts: what makes them differ is stamped. */
 void pattern_fill_units(void *memory, size_t length, uint32_t unit,
                         double compression);
+
+/* Fills with the same `count` bytes, 1 or more, over and over. */
+void pattern_repeat(void *memory, size_t length, const void *bytes,
+                    size_t count);
 
 struct pattern {
     uint64_t key;     /* differs between workers and phases */

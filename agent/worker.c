@@ -109,14 +109,19 @@ INLINE uint32_t reap(struct worker *w, uint64_t now_ns)
                                            : reap_constructed(w, now_ns);
 }
 
-/* What is there by its place: the window begins where a unit does. */
-static void aim_duplicate(struct worker *w, const struct worker_target *t,
-                          struct slot *slot)
+/* A pattern is in the window already; what is there by its place: the window
+ * begins where a unit does. */
+static void aim_settled(struct worker *w, const struct worker_target *t,
+                        struct slot *slot)
 {
-    uint32_t within = (uint32_t)(slot->io.offset % t->duplicates.unit);
+    uint32_t within;
 
-    slot->io.memory = slot->write_base + within;
+    slot->io.memory = slot->write_base;
     slot->io.region = slot->write_region;
+    if (t->duplicates.unit == 0)
+        return;
+    within = (uint32_t)(slot->io.offset % t->duplicates.unit);
+    slot->io.memory = slot->write_base + within;
     duplicates_stamp(&t->duplicates, &w->pattern, slot->io.memory,
                      slot->io.length, slot->io.offset);
 }
@@ -127,8 +132,8 @@ INLINE void aim_write(struct worker *w, struct slot *slot)
     const struct worker_target *t = &w->targets[slot->io.file];
     uint32_t next;
 
-    if (UNLIKELY(t->duplicates.unit > 0)) {
-        aim_duplicate(w, t, slot);
+    if (UNLIKELY(t->settled)) {
+        aim_settled(w, t, slot);
         return;
     }
     next = slot->write_at +

@@ -120,6 +120,8 @@ struct worker_target {
     uint32_t failures;  /* in a row */
     uint32_t kept;      /* failures told with their particulars */
     bool fsync;         /* at the end */
+    bool settled;       /* what is written is not random: duplicates, or the
+                           job's pattern */
     struct stuck_drive drive;
     uint64_t stuck; /* requests that did not come back */
     struct duplicates duplicates;
@@ -192,6 +194,8 @@ struct worker {
     uint32_t live_cells;
     bool fill; /* ends when its cells have ended */
     struct arrival_profile profile;
+    const uint8_t *pattern_bytes; /* the job's, to be written; NULL: none */
+    uint32_t pattern_length;
     double compression;  /* asked */
     double compressible; /* measured, of what it writes; 0: it does not */
     uint64_t start_ns;

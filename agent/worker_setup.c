@@ -4,7 +4,8 @@
  * Memory of a worker: its tables (slots, lists, heaps) in one mapping, its
  * banks in another, one buffer that all its reads share, and the pool of bytes
  * to write, in which each slot of a writing target has a window of its own.
- * The pool is long, so that no compressor finds in it what it saw before.
+ * The pool is long, so that no compressor finds in it what it saw before; with
+ * a pattern, windows are no longer than a request.
  */
 #include "agent/worker.h"
 
@@ -98,6 +99,7 @@ static int copy_target(struct worker *w, const struct job *job,
     t->threads = from->threads;
     t->first_slot = w->slot_count;
     t->duplicates = from->duplicates;
+    t->settled = t->duplicates.unit > 0 || job->pattern_length > 0;
     if (t->duplicates.unit > 0)
         duplicates_init(&t->duplicates, from->sd);
     t->drive = (struct stuck_drive){
@@ -181,7 +183,9 @@ static void size_windows(struct worker *w)
         struct worker_target *t = &w->targets[i];
         uint64_t window = t->write_max > share ? t->write_max : share;
 
-        if (t->duplicates.unit > 0)
+        if (w->pattern_length > 0)
+            window = t->write_max;
+        else if (t->duplicates.unit > 0)
             window = (uint64_t)t->write_max + t->duplicates.unit;
         window = (window + PATTERN_BLOCK - 1) & ~(uint64_t)(PATTERN_BLOCK - 1);
         t->window = t->write_max == 0 ? 0 : (uint32_t)window;
@@ -210,6 +214,8 @@ int worker_init(struct worker *w, const struct job *job,
     if (job->step_count > 0 && arrival_profile_init(&w->profile, job) < 0)
         return diag_set(diag, -ENOMEM, "no memory for a worker");
     w->compression = job->compression;
+    w->pattern_bytes = job->pattern;
+    w->pattern_length = job->pattern_length;
     copy_cells(w, job);
     size_windows(w);
     w->tables_length = lay_tables(w, NULL);
@@ -302,6 +308,11 @@ static int map_region(struct worker *w, size_t length)
 static void fill_windows(struct worker *w, const struct worker_target *t,
                          uint8_t *at, uint32_t count)
 {
+    if (w->pattern_length > 0) {
+        for (uint32_t i = 0; i < count; i++, at += t->window)
+            pattern_repeat(at, t->window, w->pattern_bytes, w->pattern_length);
+        return;
+    }
     if (t->duplicates.unit == 0) {
         pattern_fill(at, (size_t)count * t->window, draw_next(&w->draw));
         pattern_compress(at, (size_t)count * t->window, w->compression);

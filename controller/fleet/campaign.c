@@ -191,7 +191,8 @@ static void prepare(struct campaign *campaign, uint32_t phase, uint32_t host)
     int err = say_prepare(campaign, phase, host);
     const char *reason = err == -EMSGSIZE
                              ? "the phase has more targets and workloads than "
-                               "one message holds; use fewer of them"
+                               "one message holds; use fewer of them, or a "
+                               "shorter pattern="
                          : err == -ENOMEM ? "the controller is out of memory"
                                           : "the host has no part in the run";
 

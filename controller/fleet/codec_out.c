@@ -347,6 +347,14 @@ static int put_steps(struct arena *arena, const struct plan_run *run,
     return 0;
 }
 
+static bool writes(const struct plan_run *run)
+{
+    for (uint32_t i = 0; i < run->workload_count; i++)
+        if (run->workloads[i].read_percent < 100)
+            return true;
+    return run->kind == PLAN_RUN_FILL;
+}
+
 static Lockstep__Phase *put_phase(struct arena *arena,
                                   const struct wire_prepare *from)
 {
@@ -375,6 +383,9 @@ static Lockstep__Phase *put_phase(struct arena *arena,
     phase->compression = run->compression;
     phase->workers = from->plan->workers;
     phase->spin_percent = run->spin_percent;
+    if (writes(run))
+        phase->pattern =
+            bytes_of(from->plan->pattern, from->plan->pattern_length);
     return put_steps(arena, run, phase) == 0 ? phase : NULL;
 }
 

@@ -235,7 +235,8 @@ static const struct results_file *included_file(const struct campaign *campaign,
     return NULL;
 }
 
-/* An include= reads what the shell sent with the Submit, nothing here. */
+/* An include= or pattern= reads what the shell sent with the Submit, nothing
+ * here. */
 static int include(void *user, const char *name, const char *from,
                    char **ret_text, size_t *ret_length)
 {

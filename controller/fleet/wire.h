@@ -271,7 +271,7 @@ struct wire_shell_hello {
 struct wire_file {
     const char *name;
     const char *text;
-    bool included; /* read where an include= names it */
+    bool included; /* read where an include= or a pattern= names it */
 };
 
 /* The values of PlanForm. */

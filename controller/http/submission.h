@@ -8,6 +8,9 @@
  *    "yes": the hash of what may be destroyed,
  *    "check": true: what would run is told, and nothing is queued}
  *
+ * A file of pattern= is included as well: its name is "pattern=" and what the
+ * parameter says, its text base64.
+ *
  * Everything but `files` may be left out.  Limits are those of the protocol.
  *
  * Threads: one owner.  Memory: submission_done(); `submit` points into it.

@@ -105,6 +105,7 @@ APPLY(apply_dedupflipflop);
 APPLY(apply_dedupacross);
 APPLY(apply_compratio);
 APPLY(apply_compression);
+APPLY(apply_pattern);
 APPLY(apply_formatsds);
 APPLY(apply_concatenatesds);
 APPLY(apply_data_errors);

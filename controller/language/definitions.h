@@ -328,6 +328,9 @@ struct definition_histogram {
 struct definition_general {
     double compression; /* 1: none */
     struct definition_dedup dedup;
+    struct definition_name pattern; /* of a file; text NULL: none */
+    const uint8_t *pattern_bytes;
+    uint32_t pattern_length;
     bool format_sds;
     struct language_place format_place;
     bool concatenate;

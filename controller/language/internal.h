@@ -102,6 +102,7 @@ int source_read(struct reading *reading) MUST_CHECK;
 int lexer_run(struct reading *reading) MUST_CHECK;
 int parser_run(struct reading *reading) MUST_CHECK;
 int apply_run(struct reading *reading) MUST_CHECK;
+int pattern_read(struct reading *reading) MUST_CHECK;
 void check_definitions(struct reading *reading);
 void check_effects(struct reading *reading); /* a part of the one before */
 

@@ -25,6 +25,8 @@ static int run_steps(struct reading *reading)
     if (err == 0)
         err = apply_run(reading);
     if (err == 0)
+        err = pattern_read(reading);
+    if (err == 0)
         check_definitions(reading);
     return err;
 }

@@ -30,6 +30,11 @@
 #define LANGUAGE_VARIABLES_MAX 256u
 #define LANGUAGE_LIST_MAX      10240u /* values of one list or range */
 
+/* Bytes of the file of pattern=, which come as a text of base64: that of
+ * LANGUAGE_PATTERN and the name, as in "pattern=zeros.bin". */
+#define LANGUAGE_PATTERN_MAX (256u << 10)
+#define LANGUAGE_PATTERN     "pattern="
+
 /* The name of a file that options of a command line stand for; what it says
  * wins over the other files. */
 #define LANGUAGE_COMMAND_LINE "the command line"
@@ -57,6 +62,8 @@ struct language_input {
      * `ret_text` is freed with free().  Returns 0 or a negative errno.  To be
      * compatible, a bare name is looked for beside `from`, then in the current
      * directory, then in the parent of `from`'s.  NULL: include= is an error.
+     * The file of pattern= is asked for in the same way; its name then begins
+     * with LANGUAGE_PATTERN, and the text is language_pattern_text()'s.
      */
     int (*include)(void *user, const char *name, const char *from,
                    char **ret_text, size_t *ret_length);
@@ -81,6 +88,10 @@ struct definitions;
 int language_read(const struct language_input *input,
                   struct language_report *report,
                   struct definitions **ret_definitions) MUST_CHECK;
+
+/* The text that stands for the bytes of a pattern= file, to be freed with
+ * free().  NULL: no memory. */
+char *language_pattern_text(const uint8_t *bytes, size_t length) MUST_CHECK;
 
 /* The manual page lockstep-campaign(5), from the one table of parameters; to be
  * freed with free().  NULL: no memory. */

@@ -62,7 +62,9 @@ const struct parameter_kind parameter_table[] = {
           "no: what is no duplicate on its drive is the same on all drives"),
     IDLE(GENERAL, "dedupmaxkey", "number of duplicates of a block"),
     IDLE(GENERAL, "port", "port of vdbench's master"),
-    LATER(GENERAL, "pattern", WORDS, "file with data to write"),
+    WORKS(GENERAL, "pattern", apply_pattern,
+          "file of up to 256 KiB: its bytes are written, over and over from "
+          "the beginning of each request"),
     WORKS(GENERAL, "data_errors", apply_data_errors,
           "errors of a run after which the campaign ends, or (errors,seconds); "
           "50"),
@@ -109,7 +111,7 @@ const struct parameter_kind parameter_table[] = {
           "cent of all"),
     IDLE(GENERAL, "misc", "vdbench's own tuning"),
     {SECTION_GENERAL, "pattern_buffer", true, PARAMETER_NO_EFFECT, SHAPE_WORDS,
-     NULL, "size of the pattern's buffer"},
+     NULL, "size of vdbench's buffer of what is written"},
     {SECTION_GENERAL, "showlba", true, PARAMETER_NO_EFFECT, SHAPE_WORDS, NULL,
      "trace of addresses"},
     WHOLE(GENERAL, "loop", apply_loop,

@@ -319,6 +319,13 @@ static int take_general(struct expansion *expansion)
     int err;
 
     plan->workers = general->workers;
+    if (general->pattern_length > 0) {
+        plan->pattern = arena_memdup(plan->arena, general->pattern_bytes,
+                                     general->pattern_length);
+        plan->pattern_length = general->pattern_length;
+        if (plan->pattern == NULL)
+            return -ENOMEM;
+    }
     plan->format_files = general->format_sds;
     plan->max_errors = general->max_errors;
     plan->max_errors_span_ns = general->max_errors_span_ns;

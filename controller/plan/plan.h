@@ -359,6 +359,8 @@ struct plan {
     uint32_t run_count;
     uint32_t distinct_runs;      /* those behind are the same again (loop=) */
     uint32_t workers;            /* workers=; 0: as agents are configured */
+    const uint8_t *pattern;      /* pattern=: what is written; NULL: none */
+    uint32_t pattern_length;
     bool format_files;           /* formatsds=yes: fill files that are there */
     uint64_t max_errors;         /* data_errors=, of a run; 0: no limit */
     uint64_t max_errors_span_ns; /* within so long; 0: altogether */

@@ -265,6 +265,9 @@ static void walk_data(const struct walk *walk)
 
     walk->visit->integer(walk->user, "written_bytes", (uint64_t)bytes);
     walk->visit->integer(walk->user, "runs_written_without_bound", open_ended);
+    if (walk->plan->pattern_length > 0)
+        walk->visit->integer(walk->user, "pattern_bytes",
+                             walk->plan->pattern_length);
 }
 
 void plan_walk(const struct plan *plan, const struct plan_visitor *visitor,

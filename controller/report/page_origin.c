@@ -113,7 +113,7 @@ static void print_files(const struct page *page, FILE *out)
         fputs("<p><code>", out);
         page_text(out, read_text(file, "name"));
         fputs("</code></p>\n<pre>", out);
-        page_text(out, read_text(file, "text"));
+        page_text(out, read_file_text(file));
         fputs("</pre>\n", out);
     }
     if (json_array_size(variables) > 0)

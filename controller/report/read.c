@@ -30,6 +30,13 @@ const char *read_text(const json_t *object, const char *path)
     return text != NULL ? text : "";
 }
 
+const char *read_file_text(const json_t *file)
+{
+    return strncmp(read_text(file, "name"), "pattern=", 8) == 0
+               ? "* bytes that were written; the JSON export has them as base64"
+               : read_text(file, "text");
+}
+
 double read_number(const json_t *object, const char *path)
 {
     const json_t *value = read_path(object, path);

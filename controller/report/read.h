@@ -20,6 +20,9 @@ const json_t *read_path(const json_t *object, const char *path);
 const char *read_text(const json_t *object, const char *path); /* or "" */
 double read_number(const json_t *object, const char *path);    /* or NAN */
 double read_or_zero(const json_t *object, const char *path);
+/* The text of a campaign's file, or, where it stands for the bytes of pattern=,
+ * a line that says so. */
+const char *read_file_text(const json_t *file);
 json_int_t read_count(const json_t *object, const char *path); /* or 0 */
 bool read_is(const json_t *object, const char *path, const char *text);
 

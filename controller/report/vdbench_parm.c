@@ -139,7 +139,7 @@ void vdbench_print_parm(FILE *out, const json_t *head)
         const json_t *file = json_array_get(texts, i);
 
         fprintf(out, "* file: %s\n", read_text(file, "name"));
-        print_text(out, variables, read_text(file, "text"));
+        print_text(out, variables, read_file_text(file));
     }
     fputs("\n* The values of each run, defaults included:\n", out);
     for (size_t i = 0; i < json_array_size(phases); i++)

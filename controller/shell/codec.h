@@ -21,7 +21,7 @@ struct body {
 struct submit_file {
     const char *name;
     const char *text;
-    bool included; /* only where an include= names it */
+    bool included; /* only where an include= or a pattern= names it */
 };
 
 /* The values of PlanForm on the wire. */

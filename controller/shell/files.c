@@ -175,10 +175,79 @@ static int keep_include(struct parameter_files *files, const char *name,
     return files->name[at] != NULL ? 0 : -ENOMEM;
 }
 
+/* ---- pattern= ------------------------------------------------------------ */
+
+/* A byte more than there may be is enough to be refused for it.  Devices and
+ * pipes may have no end, or never begin. */
+static int read_pattern(const char *path, uint8_t **ret_bytes,
+                        size_t *ret_length)
+{
+    struct stat stat_buffer;
+    uint8_t *bytes;
+    FILE *stream;
+    int err = 0;
+
+    if (stat(path, &stat_buffer) < 0)
+        return -errno;
+    if (!S_ISREG(stat_buffer.st_mode))
+        return -ENOENT;
+    stream = fopen(path, "re");
+    if (stream == NULL)
+        return -errno;
+    bytes = malloc(LANGUAGE_PATTERN_MAX + 1);
+    if (bytes == NULL)
+        err = -ENOMEM;
+    else
+        *ret_length = fread(bytes, 1, LANGUAGE_PATTERN_MAX + 1, stream);
+    if (err == 0 && ferror(stream))
+        err = -EIO;
+    (void)fclose(stream);
+    if (err < 0)
+        free(bytes);
+    else
+        *ret_bytes = bytes;
+    return err;
+}
+
+/* As the text that it is sent as; `name` with LANGUAGE_PATTERN before it. */
+static int keep_pattern(struct parameter_files *files, const char *name,
+                        const char *path)
+{
+    uint32_t at = files->count + files->included;
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    int r;
+
+    if (at == LANGUAGE_FILES_MAX)
+        return -E2BIG;
+    if (strlen(name) >= PATH_SIZE)
+        return -ENAMETOOLONG;
+    r = read_pattern(path, &bytes, &length);
+    if (r < 0)
+        return r;
+    files->text[at] = language_pattern_text(bytes, length);
+    files->name[at] = strdup(name);
+    free(bytes);
+    if (files->text[at] == NULL || files->name[at] == NULL)
+        return -ENOMEM;
+    length = strlen(files->text[at]);
+    files->file[at] =
+        (struct language_file){files->name[at], files->text[at], length};
+    files->total += length;
+    files->included++;
+    return 0;
+}
+
+static bool is_pattern(const char *name)
+{
+    return strncmp(name, LANGUAGE_PATTERN, strlen(LANGUAGE_PATTERN)) == 0;
+}
+
 /* One text a name, wherever it is included. */
 static int include(void *user, const char *name, const char *from,
                    char **ret_text, size_t *ret_length)
 {
+    const char *file = name + (is_pattern(name) ? strlen(LANGUAGE_PATTERN) : 0);
     struct parameter_files *files = user;
     char path[PATH_SIZE];
     int r = 0;
@@ -186,9 +255,10 @@ static int include(void *user, const char *name, const char *from,
     for (uint32_t i = 0; i < files->included; i++)
         if (strcmp(files->name[files->count + i], name) == 0)
             return copy_text(files, files->count + i, ret_text, ret_length);
-    if (!find_include(name, from, path))
+    if (!find_include(file, from, path))
         return -ENOENT;
-    r = keep_include(files, name, path);
+    r = is_pattern(name) ? keep_pattern(files, name, path)
+                         : keep_include(files, name, path);
     return r < 0 ? r
                  : copy_text(files, files->count + files->included - 1,
                              ret_text, ret_length);
@@ -208,7 +278,15 @@ static int collect_includes(struct parameter_files *files,
     r = language_read(&input, &report, &definitions);
     definitions_free(definitions);
     language_report_done(&report);
-    return r == -ENOMEM ? diag_set(diag, r, "no memory to read the files") : 0;
+    if (r == -ENOMEM)
+        return diag_set(diag, r, "no memory to read the files");
+    if (files->total > PARAMETER_FILES_MAX)
+        return diag_set(
+            diag, -EFBIG,
+            "the parameter files and their pattern= are sent in "
+            "%zu kB, at most %u kB are allowed; shorten the pattern",
+            files->total >> 10, PARAMETER_FILES_MAX >> 10);
+    return 0;
 }
 
 /* ---- the files of -f ----------------------------------------------------- */

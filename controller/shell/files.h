@@ -14,7 +14,8 @@
 /* All files of a command line together; Submit's limit on the wire. */
 #define PARAMETER_FILES_MAX (512u << 10)
 
-/* Of -f, then those that they include, which are sent with them. */
+/* Of -f, then those that they include, and that of pattern= as base64, which
+ * are sent with them. */
 struct parameter_files {
     struct language_file file[LANGUAGE_FILES_MAX];
     char *text[LANGUAGE_FILES_MAX];

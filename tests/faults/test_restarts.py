@@ -81,8 +81,9 @@ class Restarts(unittest.TestCase):
         self.lab.agent("a1")
         self.lab.agent("a2")
         parm = self.load(["a1", "a2"], 2, more)
-        parm.write_text(parm.read_text().replace("iorate=300",
-                                                 "iorate=2000"))
+        self.lab.file("p.bin", "0123456789")  # kept with the campaign, as all
+        parm.write_text("pattern=p.bin\n" + parm.read_text().replace(
+            "iorate=300", "iorate=2000"))
         watch = self.lab.start("watch", self.lab.words(
             "submit", "--wait", "-f", parm))
         controller.wait_for("phase 1 of 5: ")

@@ -18,11 +18,15 @@
 static int include(void *user, const char *name, const char *from,
                    char **ret_text, size_t *ret_length)
 {
+    const char *text = INCLUDED;
+
     (void)user, (void)from;
-    if (strcmp(name, "inc") != 0)
+    if (strncmp(name, LANGUAGE_PATTERN, strlen(LANGUAGE_PATTERN)) == 0)
+        text = name + strlen(LANGUAGE_PATTERN); /* any text, to be decoded */
+    else if (strcmp(name, "inc") != 0)
         return -ENOENT;
-    *ret_text = strdup(INCLUDED);
-    *ret_length = strlen(INCLUDED);
+    *ret_text = strdup(text);
+    *ret_length = strlen(text);
     return *ret_text != NULL ? 0 : -ENOMEM;
 }
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """What parameters do to a campaign as a whole, seen from outside."""
+import base64
+import json
 import shutil
 import sqlite3
 import unittest
@@ -67,6 +69,54 @@ class Language(unittest.TestCase):
         self.assertLess(first["total"]["bytes"], 28 << 20)
         self.assertEqual(first["verdict"], "complete")
         self.assertEqual(second["run"], "r2")
+
+    def test_the_bytes_of_a_pattern_are_written_and_kept(self):
+        folder = self.lab.folder / "parms"
+        folder.mkdir()
+        pattern = bytes(range(256)) * 3 + b"\0\xff pattern"
+        (folder / "p.bin").write_bytes(pattern)
+        lun = self.lab.folder / "scratch"
+        parm = folder / "x.parm"
+        parm.write_text(f"pattern=p.bin\nsd=s,lun={lun},size=8m,"
+                        "openflags=o_direct\nwd=w,sd=s,rdpct=0,xfersize=4k\n"
+                        "rd=default,elapsed=2,interval=1\nrd=r,wd=w,"
+                        "iorate=max\n")
+        self.assertIn(f'"pattern_bytes": {len(pattern)}',
+                      json.dumps(self.lab.json("check", "-f", parm)))
+        document = self.lab.json("run", "-f", parm, "-o", "out")
+        self.assertEqual(document["verdict"], "complete")
+        self.assertGreater(document["phases"][-1]["total"]["ios"], 0)
+        data = lun.read_bytes()
+        self.assertEqual(len(data), 8 << 20)
+        written = (pattern * (4096 // len(pattern) + 1))[:4096]
+        filled = (pattern * ((1 << 20) // len(pattern) + 1))[:1 << 20]
+        pieces = [data[at:at + 4096] for at in range(0, len(data), 4096)]
+        first = [filled[at:at + 4096] for at in range(0, 1 << 20, 4096)]
+        # The fill's requests begin with it, and so does each one of the run.
+        for number, piece in enumerate(pieces):
+            self.assertIn(piece, (written, first[number % 256]), number)
+        self.assertGreater(pieces.count(written), 8)
+        with sqlite3.connect(self.lab.folder / "out" / "lockstep.db") as store:
+            kept = dict(store.execute("SELECT name, text FROM file"))
+        self.assertEqual(base64.b64decode(kept["pattern=p.bin"]), pattern)
+
+    def test_a_pattern_that_cannot_be_read_is_refused_with_its_place(self):
+        folder = self.lab.folder
+        (folder / "empty").write_bytes(b"")
+        (folder / "long").write_bytes(b"x" * ((256 << 10) + 1))
+        for name, words in (("missing", "cannot read pattern file 'missing'"),
+                            (str(folder), "cannot read pattern file"),
+                            ("/dev/zero", "cannot read pattern file"),
+                            ("empty", "'empty' is empty"),
+                            ("long", "'long' is longer than 256 KiB")):
+            parm = self.lab.file(
+                "x.parm", f"pattern={name}\nsd=s,lun={folder}/f,size=1m\n"
+                "wd=w,sd=s,rdpct=0\nrd=r,wd=w,iorate=max,elapsed=2\n")
+            for command in ("check", "run"):
+                document = self.lab.json(command, "-f", parm, check=2)
+                said = json.dumps(document)
+                self.assertIn(words, said)
+                self.assertRegex(said, r"x\.parm:1:9|\"column\": 9")
 
     def test_stopcurve_ends_the_curve_alone(self):
         document, phases = self.run_file(

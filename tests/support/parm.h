@@ -79,16 +79,23 @@ static inline void parm_read(struct parm *parm, const char *text)
 }
 
 /* Reads and expands; `fleet` NULL: without agents. */
-static inline void parm_expand(struct parm *parm, const char *text,
-                               const struct plan_fleet *fleet)
+static inline void parm_expand_including(
+    struct parm *parm, const char *text, const struct plan_fleet *fleet,
+    int (*include)(void *, const char *, const char *, char **, size_t *))
 {
-    parm_read(parm, text);
+    parm_read_including(parm, text, include);
     if (parm->err == 0)
         parm->err =
             plan_expand(parm->definitions, fleet, &parm->report, &parm->plan);
     free(parm->messages);
     parm->messages = language_report_text(&parm->report);
     ck_assert_ptr_nonnull(parm->messages);
+}
+
+static inline void parm_expand(struct parm *parm, const char *text,
+                               const struct plan_fleet *fleet)
+{
+    parm_expand_including(parm, text, fleet, NULL);
 }
 
 static inline void parm_done(struct parm *parm)

@@ -252,6 +252,7 @@ START_TEST(a_wrong_prepare_is_refused)
 {
     static struct frames_prepare prepare;
     struct job *job = frames_job(0, EPOCH);
+    static uint8_t bytes[JOB_PATTERN_MAX + 1];
     static char text[PATH_SIZE + 1];
 
     memset(text, 'x', sizeof(text) - 1);
@@ -268,6 +269,10 @@ START_TEST(a_wrong_prepare_is_refused)
     SPOILT(prepare.targets[0].open_flags = 1u << 31, "open_flags");
     SPOILT(prepare.workloads[0].name = text, "workloads[0]: name");
     SPOILT(prepare.cells[0].target = 7, "target 7 of 1");
+    SPOILT(prepare.phase.pattern.data = bytes;
+           prepare.phase.pattern.len = sizeof(bytes), "pattern: 262145 bytes");
+    SPOILT(prepare.phase.pattern.data = bytes; prepare.phase.pattern.len = 3;
+           prepare.phase.compression = 2, "a pattern, and compratio=2");
     SPOILT(prepare.phase.n_targets = 0, "0 targets");
     SPOILT(prepare.phase.n_cells = 0, "0 cells");
     job = job_free(job);

@@ -2,6 +2,7 @@
 #include "agent/job.h"
 
 #include <check.h>
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -61,6 +62,22 @@ START_TEST(times_are_bounded)
     BREAKS(job->drain_limit_ns = UINT64_MAX, "drain limit");
     BREAKS(job->time_limit_ns = 0, "time limit");
     BREAKS(job->time_limit_ns = UINT64_MAX, "time limit");
+    job = job_free(job);
+}
+END_TEST
+
+START_TEST(a_pattern_is_all_that_is_written)
+{
+    struct job *job = NULL;
+
+    HOLDS(ck_assert_int_eq(job_set_pattern(job, "abc", 3), 0));
+    BREAKS(ck_assert_int_eq(job_set_pattern(job, "abc", 3), 0);
+           job->compression = 2, "compratio=2");
+    BREAKS(ck_assert_int_eq(job_set_pattern(job, "abc", 3), 0);
+           job->targets[0].duplicates.unit = 4096;
+           job->targets[0].duplicates.unique = 0.5;
+           job->targets[0].duplicates.sets = 1, "duplicates on sd=");
+    ck_assert_int_eq(job_set_pattern(job, "", JOB_PATTERN_MAX + 1), -E2BIG);
     job = job_free(job);
 }
 END_TEST
@@ -188,6 +205,7 @@ int main(void)
 
     tcase_add_test(tcase, a_sound_job_holds);
     tcase_add_test(tcase, times_are_bounded);
+    tcase_add_test(tcase, a_pattern_is_all_that_is_written);
     tcase_add_test(tcase, targets_are_sound);
     tcase_add_test(tcase, two_targets_of_one_name_are_refused);
     tcase_add_test(tcase, workloads_are_sound);

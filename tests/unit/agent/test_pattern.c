@@ -163,6 +163,22 @@ START_TEST(the_ratio_is_measured)
 }
 END_TEST
 
+START_TEST(a_pattern_is_repeated_to_the_end)
+{
+    static const size_t counts[] = {1, 3, 999, 1000, 1001, 4096};
+    size_t count = counts[_i];
+    uint8_t *bytes = malloc(count);
+    uint8_t *memory = malloc(1000); /* and not a byte more is written */
+
+    pattern_fill(bytes, count, seed);
+    pattern_repeat(memory, 1000, bytes, count);
+    for (size_t i = 0; i < 1000; i++)
+        ck_assert_uint_eq(memory[i], bytes[i % count]);
+    free(memory);
+    free(bytes);
+}
+END_TEST
+
 /* compratio=: the last part of each 4 KiB is zeros, the rest stays noise. */
 START_TEST(compression_leaves_one_part_of_each_block)
 {
@@ -373,6 +389,7 @@ int main(void)
     tcase_add_loop_test(cases, compression_leaves_one_part_of_each_block, 0, 6);
     tcase_add_loop_test(cases, case_M05_the_ratio_is_right_at_every_size, 0, 6);
     tcase_add_test(cases, the_ratio_is_measured);
+    tcase_add_loop_test(cases, a_pattern_is_repeated_to_the_end, 0, 6);
     tcase_add_test(cases, fill_takes_any_length);
     tcase_add_test(cases, each_block_of_each_write_is_unique);
     tcase_add_loop_test(cases, stamps_stay_within_the_write, 0, 13);

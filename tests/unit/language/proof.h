@@ -26,6 +26,7 @@
 #include "tests/support/suite.h"
 #include "tests/unit/agent/rig.h"
 
+#include <errno.h>
 #include <math.h>
 
 #define KB UINT64_C(1024)
@@ -80,11 +81,26 @@ static inline struct plan_facts issue_facts(const struct plan_target *target)
     return facts;
 }
 
+#define ISSUE_PATTERN "0123456789abcdefghijklm" /* pattern=letters */
+
+static inline int issue_include(void *user, const char *name, const char *from,
+                                char **ret_text, size_t *ret_length)
+{
+    (void)user, (void)from;
+    if (strcmp(name, LANGUAGE_PATTERN "letters") != 0)
+        return -ENOENT;
+    *ret_text = language_pattern_text((const uint8_t *)ISSUE_PATTERN,
+                                      strlen(ISSUE_PATTERN));
+    ck_assert_ptr_nonnull(*ret_text);
+    *ret_length = strlen(*ret_text);
+    return 0;
+}
+
 static inline void issue_read(struct issue *issue, const char *text)
 {
     memset(issue, 0, sizeof(*issue));
     issue->unit = 4096;
-    parm_expand(&issue->parm, text, NULL);
+    parm_expand_including(&issue->parm, text, NULL, issue_include);
     if (issue->parm.err < 0)
         return;
     for (uint32_t i = 0; i < issue->parm.plan->target_count; i++) {
@@ -98,6 +114,8 @@ static inline void issue_read(struct issue *issue, const char *text)
 
 /* ---- running ---- */
 
+#define ISSUE_DIGEST UINT64_C(0xcbf29ce484222325) /* of nothing */
+
 #define ISSUE_GROW(array, count, capacity)                                     \
     do {                                                                       \
         if ((count) == (capacity)) {                                           \
@@ -107,6 +125,11 @@ static inline void issue_read(struct issue *issue, const char *text)
         }                                                                      \
     } while (0)
 
+static inline uint64_t issue_digest(uint64_t digest, uint8_t byte)
+{
+    return (digest ^ byte) * UINT64_C(0x100000001b3);
+}
+
 static inline void issue_note_data(struct issue *issue,
                                    const struct engine_io *io)
 {
@@ -115,8 +138,8 @@ static inline void issue_note_data(struct issue *issue,
 
     for (uint32_t i = 0; i < io->length; i++) {
         if (i % issue->unit == 0)
-            digest = UINT64_C(0xcbf29ce484222325);
-        digest = (digest ^ data[i]) * UINT64_C(0x100000001b3);
+            digest = ISSUE_DIGEST;
+        digest = issue_digest(digest, data[i]);
         issue->zeros += data[i] == 0;
         if (i % issue->unit != issue->unit - 1)
             continue;

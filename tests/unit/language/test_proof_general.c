@@ -74,6 +74,28 @@ static bool one_piece_is_most(struct issue *issue)
     return share_is(most, issue->digest_count, 0.75);
 }
 
+/* Each request holds the letters from the first one on. */
+static bool it_writes_the_letters(struct issue *issue)
+{
+    uint32_t piece = 0;
+
+    ck_assert(issue_run(issue, 0, 0));
+    for (uint32_t i = 0; i < issue->count; i++) {
+        uint64_t digest = ISSUE_DIGEST;
+
+        for (uint32_t k = 0; k < issue->ios[i].length; k++) {
+            digest = issue_digest(
+                digest, (uint8_t)ISSUE_PATTERN[k % strlen(ISSUE_PATTERN)]);
+            if (k % issue->unit != issue->unit - 1)
+                continue;
+            if (issue->digests[piece++] != digest)
+                return false;
+            digest = ISSUE_DIGEST;
+        }
+    }
+    return piece == issue->digest_count && piece > 0;
+}
+
 /* The file has its size already, but is filled once more: each byte once. */
 static bool a_fill_comes_first(struct issue *issue)
 {
@@ -169,6 +191,11 @@ static const struct proof general[] = {
           "sd=b,lun=/dev/b_16\nwd=w,sd=*,rdpct=0,seekpct=eof,xfersize=64k\n"
           "rd=r,wd=w,iorate=max,elapsed=60\n",
           "dedupacross=no\n", drives_are_alike),
+    PROOF("pattern", "@" ONCE, "pattern=letters\n", it_writes_the_letters),
+    PROOF("pattern",
+          "formatsds=yes\n@sd=s,lun=/f,size=16m\nwd=w,sd=s\n"
+          "rd=r,wd=w,iorate=9,elapsed=2\n",
+          "pattern=letters\n", it_writes_the_letters),
     PROOF("data_errors", "@" ONCE, "data_errors=(7,60)\n", errors_are_limited),
     ELSEWHERE("data_errors", "unit/fleet/test_tally.c: errors past the limit"),
     PROOF("dataerrors", "@" ONCE, "dataerrors=(7,60)\n", errors_are_limited),

@@ -26,6 +26,19 @@ static const char text[] =
     "rd=rd6,wd=wd6,iorate=1\n"
     "rd=rd5,wd=(wd2,wd3),iorate=(10MiB/s,max)\n";
 
+/* The file of pattern=; there are no others. */
+static int include(void *user, const char *name, const char *from,
+                   char **ret_text, size_t *ret_length)
+{
+    (void)user, (void)from;
+    if (strcmp(name, "pattern=letters") != 0)
+        return -ENOENT;
+    *ret_text = language_pattern_text((const uint8_t *)"abc", 3);
+    ck_assert_ptr_nonnull(*ret_text);
+    *ret_length = strlen(*ret_text);
+    return 0;
+}
+
 /* Everything the rooms do; gives the first error. */
 static int do_all(const char *file_text)
 {
@@ -46,7 +59,8 @@ static int do_all(const char *file_text)
     struct language_input input = {.files = &file,
                                    .file_count = 1,
                                    .variables = variables,
-                                   .variable_count = 1};
+                                   .variable_count = 1,
+                                   .include = include};
     struct language_report report;
     struct definitions *definitions = NULL;
     struct plan *plan = NULL;
@@ -114,6 +128,16 @@ START_TEST(test_bad_file)
 }
 END_TEST
 
+START_TEST(test_pattern)
+{
+    static const char good[] = "pattern=letters\nhd=h1\nsd=s,lun=/dev/x\n"
+                               "wd=w,sd=s,rdpct=$pct\nrd=r,wd=w,iorate=1\n";
+
+    ck_assert_int_eq(do_all(good), 0);
+    fail_everywhere(good, "arena.alloc", 20);
+}
+END_TEST
+
 /* Messages of every kind: places of their own, hints, names that repeat. */
 START_TEST(test_messages)
 {
@@ -138,6 +162,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, test_good_file);
     tcase_add_test(tests, test_bad_file);
+    tcase_add_test(tests, test_pattern);
     tcase_add_test(tests, test_messages);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

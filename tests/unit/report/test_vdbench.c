@@ -176,6 +176,23 @@ START_TEST(values_end_with_their_line)
 }
 END_TEST
 
+START_TEST(bytes_of_a_pattern_are_no_lines)
+{
+    json_t *head = parsed("{\"variables\":[],\"phases\":[],\"texts\":["
+                          "{\"name\":\"x\",\"text\":\"pattern=a.bin\"},"
+                          "{\"name\":\"pattern=a.bin\",\"text\":"
+                          "\"Zm9v\"}]}");
+
+    begin();
+    vdbench_print_parm(out, head);
+    said("<title>Lockstep parmfile.html</title><pre>\n* file: x\n"
+         "pattern=a.bin\n* file: pattern=a.bin\n"
+         "* bytes that were written; the JSON export has them as base64\n"
+         "\n* The values of each run, defaults included:\n");
+    json_decref(head);
+}
+END_TEST
+
 /* ---- The folder ------------------------------------------------------------
  */
 
@@ -420,6 +437,7 @@ int main(void)
     tcase_add_test(tests, an_average_without_warmup_leaves_the_first_out);
     tcase_add_test(tests, a_flat_row_has_no_blank_within_a_value);
     tcase_add_test(tests, values_end_with_their_line);
+    tcase_add_test(tests, bytes_of_a_pattern_are_no_lines);
     tcase_add_test(tests, events_told_twice_and_late_rows_stand_once);
     tcase_add_test(tests, a_fill_and_a_run_without_rows_are_not_told_about);
     tcase_add_test(tests, an_earlier_folder_is_never_overwritten);
