@@ -82,10 +82,12 @@ enum crew_stage crew_member_stage(const struct crew_member *m)
 static void tell_silent(struct crew_member *m)
 {
     const struct worker *w = &m->worker;
+    /* Acquire: before that its counts are the thread's own. */
+    bool ended = atomic_load_explicit(&w->ended, memory_order_acquire);
 
     m->silences = calloc(w->target_count, sizeof(*m->silences));
     for (uint32_t i = 0; m->silences != NULL && i < w->target_count; i++) {
-        m->silences[i] = m->lost || w->targets[i].stuck > 0;
+        m->silences[i] = m->lost || (ended && w->targets[i].stuck > 0);
         if (m->silences[i])
             stuck_add(&w->targets[i].drive, clock_now_ns(m->shared->clock));
     }
