@@ -297,8 +297,8 @@ static int pair_paths(struct reading *reading, struct sd_building *sd,
 
     if (sd->sd.select.given)
         return pair_selection(reading, sd, ret_paths);
-    if (sd->lun_count == 0 && sd->lun_refused)
-        return -EINVAL;
+    if (sd->lun_count == 0 && (sd->lun_refused || reading->unknown_variable))
+        return -EINVAL; /* what is wrong is said already */
     if (sd->lun_count == 0) {
         language_report_add(reading->report, LANGUAGE_ERROR, &sd->sd.place,
                             "or drive=, which selects drives by what they are",

@@ -57,16 +57,27 @@ static void named_sort(struct named *named)
             named->names);
 }
 
+static void say_twice(struct reading *reading, const char *kind,
+                      const char *name, const struct language_place *first,
+                      const struct language_place *second)
+{
+    bool elsewhere = first->file != NULL && second->file != NULL &&
+                     strcmp(first->file, second->file) != 0;
+
+    language_report_add(reading->report, LANGUAGE_ERROR, second, NULL,
+                        "%s=%s is defined twice, first in line %u%s%s", kind,
+                        name, first->line, elsewhere ? " of " : "",
+                        elsewhere ? first->file : "");
+}
+
 static void check_twice(struct reading *reading, const struct named *named)
 {
     for (uint32_t i = 1; i < named->count; i++) {
         uint32_t first = named->order[i - 1], second = named->order[i];
 
         if (strcmp(named->names[first], named->names[second]) == 0)
-            language_report_add(
-                reading->report, LANGUAGE_ERROR, named->places[second], NULL,
-                "%s=%s is defined twice, first in line %u", named->kind,
-                named->names[second], named->places[first]->line);
+            say_twice(reading, named->kind, named->names[second],
+                      named->places[first], named->places[second]);
     }
 }
 

@@ -93,6 +93,7 @@ struct reading {
 
     uint32_t dedup_buckets; /* of duplicates, that sds do not share with all */
     bool file_system;       /* fsd= or fwd= was met: nothing after it is read */
+    bool unknown_variable;  /* a value was a variable that is not given */
     bool incomplete; /* something that defines names could not be read: what
                         is missing may be there */
 };

@@ -165,7 +165,10 @@ static bool check_variables(struct lexer *lexer, const char *text)
                             &lexer->place, "give it as NAME=VALUE",
                             "variable %.*s is not given", length, p);
     }
-    return lexer->quoted || !is_variable(text);
+    if (lexer->quoted || !is_variable(text))
+        return true;
+    lexer->reading->unknown_variable = true;
+    return false;
 }
 
 static int word_emit(struct lexer *lexer, enum token_kind kind)

@@ -53,6 +53,13 @@ START_TEST(test_unresolved)
     parm_assert_says(&parm, "t.parm:3:35: error: variable !time is not given");
     ck_assert_uint_eq(parm.report.errors, 2);
     parm_done(&parm);
+
+    /* One mistake is one error: that there is no lun= follows from it. */
+    parm_read_with(&parm, "sd=sd1,lun=$lun\nrd=r,sd=sd1,iorate=max\n", NULL, 0);
+    ck_assert_int_eq(parm.err, -EINVAL);
+    parm_assert_says(&parm, "t.parm:1:12: error: variable $lun is not given");
+    ck_assert_uint_eq(parm.report.errors, 1);
+    parm_done(&parm);
 }
 END_TEST
 
