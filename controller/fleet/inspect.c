@@ -101,6 +101,24 @@ static void check_uses(struct campaign *campaign)
     }
 }
 
+/* A check asks nothing; it says of which drives a submission will. */
+static void tell_lost(struct campaign *campaign)
+{
+    const struct plan *plan = campaign->plan;
+
+    for (uint32_t i = 0; i < plan->target_count; i++) {
+        const struct plan_target *target = &plan->targets[i];
+
+        if (target->facts.content[0] != '\0')
+            language_report_add(
+                &campaign->report, LANGUAGE_NOTE, &target->place,
+                "run and submit ask before, or want --yes HASH",
+                "sd=%s on host %s: %s: what is on it will be destroyed: %s",
+                target->sd, campaign->hosts[target->host].host->name,
+                target->path, target->facts.content);
+    }
+}
+
 /* What will be destroyed is what the operator has seen, or nothing begins. */
 static void submit_ask(struct campaign *campaign)
 {
@@ -139,14 +157,16 @@ static void finish(struct campaign *campaign)
 
     if (err == 0)
         check_uses(campaign);
-    if (err == -ENOMEM)
+    if (err == -ENOMEM) {
         submit_refuse(campaign, "the controller is out of memory");
-    else if (err != 0 || language_report_failed(&campaign->report))
+    } else if (err != 0 || language_report_failed(&campaign->report)) {
         submit_refuse_report(campaign, STATUS_FAILED);
-    else if (campaign->show != WIRE_PLAN_NONE)
+    } else if (campaign->show != WIRE_PLAN_NONE) {
+        tell_lost(campaign);
         submit_show(campaign);
-    else
+    } else {
         submit_ask(campaign);
+    }
 }
 
 void submit_inspect(struct campaign *campaign)

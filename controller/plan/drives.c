@@ -473,7 +473,8 @@ static void tell_later(struct selection *selection)
         language_report_add(
             selection->hosts->report, LANGUAGE_NOTE,
             &selection->sd->select.place,
-            "'lockstep check --fleet' asks a controller which they are",
+            "'lockstep check --fleet' asks a controller which they are, --here "
+            "this host",
             "sd=%s: its drives are selected when the fleet is known",
             selection->sd->name);
 }

@@ -21,7 +21,8 @@ void placing_fail(struct placing *placing, uint32_t target, const char *format,
 {
     const struct plan *plan = placing->plan;
     const struct plan_target *about = &plan->targets[target];
-    char text[REASON_SIZE];
+    char text[REASON_SIZE], quoted[PATH_SIZE + 2];
+    bool named; /* as an agent's reason has it */
     va_list args;
 
     if (placing->failed[target])
@@ -30,9 +31,12 @@ void placing_fail(struct placing *placing, uint32_t target, const char *format,
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    (void)snprintf(quoted, sizeof(quoted), "'%s'", about->path);
+    named = strstr(text, quoted) != NULL;
     language_report_add(placing->report, LANGUAGE_ERROR, &about->place, NULL,
-                        "sd=%s on host %s: %s: %s", about->sd,
-                        plan->hosts[about->host].label, about->path, text);
+                        "sd=%s on host %s: %s%s%s", about->sd,
+                        plan->hosts[about->host].label,
+                        named ? "" : about->path, named ? "" : ": ", text);
 }
 
 int plan_set_facts(struct plan *plan, uint32_t target,

@@ -342,20 +342,22 @@ static void write_data(FILE *out, const struct plan *plan)
 {
     uint32_t open_ended;
     double bytes = plan_written_bytes(plan, &open_ended);
-    char text[32], runs[UNITS_SIZE];
+    char text[UNITS_SIZE], runs[UNITS_SIZE];
 
-    format_size(bytes, text, sizeof(text));
-    if (bytes == 0 && open_ended == 0)
+    if (bytes == 0 && open_ended == 0) {
         fputs("nothing is written\n", out);
-    else
-        fprintf(out, "%s bytes to be written", text);
+        return;
+    }
+    fputs("written: ", out);
+    if (bytes > 0)
+        fputs(units_print_size(text, (uint64_t)bytes), out);
     if (open_ended > 0)
         fprintf(out,
-                ", and as much as the drives take in %s at full speed or in "
-                "per cent of it",
+                "%sas much as the drives take in %s at full speed or in per "
+                "cent of it",
+                bytes > 0 ? ", and " : "",
                 units_print_count(runs, open_ended, "run"));
-    if (bytes > 0 || open_ended > 0)
-        fputc('\n', out);
+    fputc('\n', out);
 }
 
 /* maxdata= up to 100 in both readings, where the sizes are known. */

@@ -50,8 +50,13 @@ rd=rd1,wd=wd1,iorate=200,interval=1,{run}
         self.assertIn('ext4 file system "precious"', said.stderr)
         self.assertIn("overwrite=yes", said.stderr)
 
-        # overwrite=yes alone asks; a script gets the command to repeat.
+        # overwrite=yes alone asks; a script gets the command to repeat, and
+        # who only checks reads it as well.
         parm = self.parm(",overwrite=yes")
+        said = self.lab.lockstep("check", "--here", "-f", parm, "--offer",
+                                 self.drive.path, check=0)
+        self.assertIn('will be destroyed: ext4 file system "precious"',
+                      said.stderr)
         said = self.run_it(parm, check=2)
         self.assertIn('ext4 file system "precious"', said.stderr)
         self.assertIn(self.drive.path, said.stderr)

@@ -39,8 +39,8 @@ static const char table[] =
     "oltp  wd=w1  sd=sd1  host=b  0% - 50%\n"
     "\n"
     "3 runs, 1:02:23 in all\n"
-    "82.031m bytes to be written, and as much as the drives take in 2 runs at "
-    "full speed or in per cent of it\n";
+    "written: 82.0 MiB, and as much as the drives take in 2 runs at full speed "
+    "or in per cent of it\n";
 
 START_TEST(test_table)
 {
