@@ -81,9 +81,7 @@ int key_file_write(const char *path, const char *data, size_t length,
     int r;
 
     if (fd < 0 && errno == EEXIST)
-        return diag_set(diag, -EEXIST,
-                        "'%s' exists and is kept as it is; remove it to issue "
-                        "it anew",
+        return diag_set(diag, -EEXIST, "'%s' exists and is kept as it is",
                         path);
     if (fd < 0)
         return diag_set(diag, -errno, "cannot make '%s': %s", path,

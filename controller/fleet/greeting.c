@@ -30,8 +30,10 @@ static int check_role(const struct link *link, enum tls_role needed,
         return 0;
     return diag_set(diag, -EACCES,
                     "the certificate '%s' at %s is for the role %s, this "
-                    "needs the role %s",
+                    "needs the role %s%s ('lockstep keys %s NAME')",
                     link->name, link->address, tls_role_name(link->role),
+                    tls_role_name(needed),
+                    needed == TLS_ROLE_OPERATOR ? " or viewer" : "",
                     tls_role_name(needed));
 }
 

@@ -82,14 +82,19 @@ static void judge_holds(struct trust *trust, uint32_t host,
                         const struct figures *f, uint64_t window_ns)
 {
     double window_us = (double)window_ns / 1e3;
+    char put_off[64] = "";
 
-    if (f->held_us > HELD_PART * window_us ||
-        (double)f->refused > PUT_OFF_PART * (double)f->all.ios)
-        raise_flag(trust, RECORD_HOST, host, "held",
-                   "the kernel kept workers back %llu times, %.0f ms in all, "
-                   "and put off %llu submissions",
-                   (unsigned long long)f->holds, f->held_us / 1e3,
-                   (unsigned long long)f->refused);
+    if (!(f->held_us > HELD_PART * window_us) &&
+        !((double)f->refused > PUT_OFF_PART * (double)f->all.ios))
+        return; /* nothing is known of a host whose figures are no numbers */
+    if (f->refused > 0)
+        (void)snprintf(
+            put_off, sizeof(put_off), ", and put off %llu submission%s",
+            (unsigned long long)f->refused, f->refused == 1 ? "" : "s");
+    raise_flag(trust, RECORD_HOST, host, "held",
+               "the kernel kept workers back %llu time%s, %.0f ms in all%s",
+               (unsigned long long)f->holds, f->holds == 1 ? "" : "s",
+               f->held_us / 1e3, put_off);
 }
 
 void trust_judge_host(struct trust *trust, uint32_t host,

@@ -274,6 +274,25 @@ static int dial(struct client *c, const char *address, struct diag *diag)
                            diag);
 }
 
+/* Why there is no Welcome, without the address once more, and what to do. */
+static void say_why(const struct client *c, const char *who, int err,
+                    struct diag *diag)
+{
+    char dialled[128];
+    int length =
+        snprintf(dialled, sizeof(dialled), "cannot connect to %s: ", who);
+    const char *reason = c->interrupts > 0 ? "interrupted" : c->reason.text;
+    const char *hint = "";
+
+    if (c->ended_unheard) {
+        hint = "; does it want keys? give --keys FILE or set LOCKSTEP_KEYS";
+    } else if (length > 0 && strncmp(reason, dialled, (size_t)length) == 0) {
+        reason += length;
+        hint = "; -c HOST:PORT or LOCKSTEP_CONTROLLER names another";
+    }
+    (void)diag_set(diag, err, "no controller at %s: %s%s", who, reason, hint);
+}
+
 /* Waits for the Welcome; on failure the client is gone. */
 static int await_welcome(struct client *c, const char *who,
                          struct client **ret_client, struct diag *diag)
@@ -289,11 +308,7 @@ static int await_welcome(struct client *c, const char *who,
 
     int r = c->interrupts > 0 ? -EINTR : -ECONNREFUSED;
 
-    (void)diag_set(diag, r, "no controller at %s: %s%s", who,
-                   c->interrupts > 0 ? "interrupted" : c->reason.text,
-                   c->ended_unheard ? "; does it want keys? give --keys FILE "
-                                      "or set LOCKSTEP_KEYS"
-                                    : "");
+    say_why(c, who, r, diag);
     client_close(c);
     return r;
 }

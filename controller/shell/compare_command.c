@@ -15,12 +15,12 @@
 
 static const struct table_column change_columns[] = {
     {"figure", "figure", TABLE_TEXT, 0, NULL},
-    {"base", "base.mean", TABLE_NUMBER, 2, NULL},
+    {"base", "base.mean", TABLE_NUMBER, 2, "-"},
     {"runs", "base.runs", TABLE_NUMBER, 0, NULL},
-    {"other", "other.mean", TABLE_NUMBER, 2, NULL},
+    {"other", "other.mean", TABLE_NUMBER, 2, "-"},
     {"runs", "other.runs", TABLE_NUMBER, 0, NULL},
-    {"change %", "change_pct", TABLE_NUMBER, 2, NULL},
-    {"p", "p_value", TABLE_NUMBER, 4, NULL},
+    {"change %", "change_pct", TABLE_NUMBER, 2, "-"},
+    {"p", "p_value", TABLE_NUMBER, 4, "-"},
     {"verdict", "verdict", TABLE_TEXT, 0, NULL},
 };
 
@@ -29,9 +29,9 @@ static const struct table_column rank_columns[] = {
     {"side", "side", TABLE_TEXT, 0, NULL},
     {"drive", "name", TABLE_TEXT, 0, NULL},
     {"model", "model", TABLE_TEXT, 0, NULL},
-    {"iops", "iops", TABLE_NUMBER, 1, NULL},
-    {"mean us", "mean_us", TABLE_NUMBER, 1, NULL},
-    {"p99 us", "p99_us", TABLE_NUMBER, 1, NULL},
+    {"iops", "iops", TABLE_NUMBER, 1, "-"},
+    {"mean us", "mean_us", TABLE_NUMBER, 1, "-"},
+    {"p99 us", "p99_us", TABLE_NUMBER, 1, "-"},
 };
 
 /* ---- Collecting ------------------------------------------------------------
@@ -119,8 +119,11 @@ static void print_unmatched(const json_t *o)
 
 static void print_left_out(const json_t *o)
 {
+    const char *verdict = read_text(o, "verdict");
+
     printf("left out: %s of campaign %lld: %s%s%s\n", read_text(o, "run"),
-           (long long)read_count(o, "campaign"), read_text(o, "verdict"),
+           (long long)read_count(o, "campaign"),
+           verdict[0] != '\0' ? verdict : "it did not run",
            read_text(o, "error")[0] != '\0' ? ": " : "", read_text(o, "error"));
 }
 
@@ -164,9 +167,10 @@ static void print_unknown(const json_t *o)
 
 static void print_bound(const json_t *bound)
 {
-    printf("\nbound \"%s\": %s in %lld matched runs\n",
-           read_text(bound, "bound"), read_text(bound, "outcome"),
-           (long long)read_count(bound, "matches"));
+    long long matches = (long long)read_count(bound, "matches");
+
+    printf("\nbound \"%s\": %s in %lld matched %s\n", read_text(bound, "bound"),
+           read_text(bound, "outcome"), matches, matches == 1 ? "run" : "runs");
     print_all(bound, "broken", print_broken);
     print_all(bound, "unknown", print_unknown);
 }
@@ -178,7 +182,7 @@ static void print_document(const json_t *document)
     print_all(document, "left_out", print_left_out);
     print_all(document, "rankings", print_ranking);
     print_all(document, "bounds", print_bound);
-    printf("\n%s\n", read_text(document, "method"));
+    printf("\nLatencies are in us.  %s\n", read_text(document, "method"));
 }
 
 /* ---- The command -----------------------------------------------------------

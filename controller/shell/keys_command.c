@@ -1,6 +1,7 @@
 /* keys_command.c - see keys_command.h. */
 #include "controller/shell/keys_command.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,17 @@ static int init(const struct options *options, const char *directory)
 {
     char path[PATH_SIZE];
     struct diag diag;
+    int r;
 
-    if (keys_init(directory, &diag) < 0)
+    r = keys_init(directory, &diag);
+    if (r == -EEXIST)
+        return output_error(
+            options->json, EXIT_FAILED,
+            "%s: this folder has a lab's keys already; 'lockstep"
+            " keys list' shows them, --dir DIR makes another "
+            "lab's",
+            diag.text);
+    if (r < 0)
         return output_error(options->json, EXIT_FAILED, "%s", diag.text);
     (void)snprintf(path, sizeof(path), "%s/controller.pem", directory);
     return print(options, path,
@@ -41,8 +51,14 @@ static int issue(const struct options *options, const char *directory,
 {
     char path[PATH_SIZE];
     struct diag diag;
+    int r;
 
-    if (keys_issue(directory, role, name, path, &diag) < 0)
+    r = keys_issue(directory, role, name, path, &diag);
+    if (r == -EEXIST)
+        return output_error(options->json, EXIT_FAILED,
+                            "%s; 'lockstep keys renew %s-%s' issues it anew",
+                            diag.text, tls_role_name(role), name);
+    if (r < 0)
         return output_error(options->json, EXIT_FAILED, "%s", diag.text);
     return print(options, path,
                  role == TLS_ROLE_AGENT
@@ -60,10 +76,11 @@ static int renew(const struct options *options, const char *directory,
 
     if (keys_renew(directory, who, path, &diag) < 0)
         return output_error(options->json, EXIT_FAILED, "%s", diag.text);
-    return print(options, path,
-                 "Copy it over the old one and start what uses it anew.  The "
-                 "old certificate stays good\nuntil it expires; 'lockstep keys "
-                 "revoke SERIAL' ends it at once.");
+    return print(
+        options, path,
+        "Copy it over the old one and start what uses it anew.  An old "
+        "certificate that was not\nrevoked stays good until it "
+        "expires; 'lockstep keys revoke SERIAL' ends it at once.");
 }
 
 static int revoke(const struct options *options, const char *directory,

@@ -25,7 +25,7 @@ static const struct command_row commands[COMMAND_COUNT] = {
                         "queue a campaign at the controller", 0},
     [COMMAND_HOSTS] = {"hosts", "", "the fleet's hosts", 0},
     [COMMAND_DRIVES] = {"drives", "[HOST [DRIVE]]", "the fleet's drives", 2},
-    [COMMAND_CAMPAIGNS] = {"campaigns", "", "campaigns, newest first", 0},
+    [COMMAND_CAMPAIGNS] = {"campaigns", "", "campaigns, newest last", 0},
     [COMMAND_STATUS] = {"status", "[ID]", "where a campaign is", 1},
     [COMMAND_WATCH] = {"watch", "[ID]", "a campaign's intervals, live", 1},
     [COMMAND_SHOW] = {"show", "ID", "a campaign's results", 1},
@@ -355,7 +355,7 @@ static const struct option_row rows[] = {
     {"--here", NULL, BIT(COMMAND_CHECK), take_here,
      "with the drives of this host, as run would"},
     {"--dir", "DIR", BIT(COMMAND_KEYS), take_directory,
-     "the folder of the keys"},
+     "the folder of the keys; by default lockstep-keys"},
     {"-c", "HOST:PORT", REMOTE_COMMANDS | BIT(COMMAND_CHECK), take_controller,
      "the controller; by default $LOCKSTEP_CONTROLLER or " OPTIONS_CONTROLLER},
     {"--keys", "FILE", REMOTE_COMMANDS | BIT(COMMAND_CHECK), take_keys,
@@ -446,9 +446,10 @@ static int take_plain(struct options *o, const char *word, struct diag *diag)
     }
     if (o->arguments.count == commands[o->command].arguments_max)
         return diag_set(diag, -EINVAL,
-                        "'%s' is one word too many; the form is: lockstep %s "
-                        "%s",
+                        "'%s' is one word too many; the form is: lockstep "
+                        "%s%s%s",
                         word, commands[o->command].name,
+                        commands[o->command].arguments[0] != '\0' ? " " : "",
                         commands[o->command].arguments);
     return add_word(&o->arguments, word, diag);
 }

@@ -48,6 +48,7 @@ static const struct table_column campaign_columns[] = {
     {"verdict", "verdict", TABLE_TEXT, 0, "-"},
     {"done", "phases_done", TABLE_NUMBER, 0, NULL},
     {"of", "phases", TABLE_NUMBER, 0, NULL},
+    {"pinned", "pinned", TABLE_TEXT, 0, NULL},
     {"submitted", "submitted", TABLE_TEXT, 0, NULL},
     {"by", "who", TABLE_TEXT, 0, NULL},
 };
@@ -121,11 +122,7 @@ static void print_drives(const struct options *options, const json_t *document)
         print_drive(json_array_get(drives, 0));
     else
         print_list(document, "drives", drive_columns,
-                   ARRAY_LENGTH(drive_columns),
-                   options->arguments.count > 0
-                       ? "no such drives; 'lockstep hosts' and 'lockstep "
-                         "drives' list the names"
-                       : "no drives");
+                   ARRAY_LENGTH(drive_columns), "no drives");
 }
 
 static void print_status(const json_t *s)
@@ -335,7 +332,9 @@ static void print_document(const struct options *options,
                             : "pinned: retention passes it by");
         break;
     case COMMAND_STOP:
-        printf("campaign %lld is being stopped\n",
+        printf(strcmp(text_of(document, "state"), "done") == 0
+                   ? "campaign %lld has ended already: nothing to stop\n"
+                   : "campaign %lld is being stopped\n",
                (long long)json_integer_value(
                    json_object_get(document, "campaign")));
         break;
@@ -385,6 +384,15 @@ static bool is_refusal(const struct options *options,
            json_object_get(answer->document, "campaign") == NULL;
 }
 
+/* Drives were asked for by name, and there are none. */
+static bool finds_none(const struct options *options, const json_t *document)
+{
+    const json_t *drives = json_object_get(document, "drives");
+
+    return options->command == COMMAND_DRIVES && options->arguments.count > 0 &&
+           json_is_array(drives) && json_array_size(drives) == 0;
+}
+
 static int print_answer(const struct options *options, struct answer *answer)
 {
     const char *error =
@@ -399,6 +407,12 @@ static int print_answer(const struct options *options, struct answer *answer)
         keep_drives(answer->document, options->arguments.word[0],
                     options->arguments.count > 1 ? options->arguments.word[1]
                                                  : NULL);
+    if (finds_none(options, answer->document)) {
+        json_decref(answer->document);
+        return output_error(options->json, EXIT_USAGE,
+                            "no such drives; 'lockstep hosts' and 'lockstep "
+                            "drives' list the names");
+    }
     if (options->json)
         return output_document(answer->document, (enum exit_status)status,
                                NULL);

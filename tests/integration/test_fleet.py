@@ -55,6 +55,8 @@ class Fleet(unittest.TestCase):
         self.assertEqual(mine[0]["size_bytes"], 64 << 20)
         self.assertIn("unknown", self.lab.lockstep("drives", "a1",
                                                    check=0).stdout)
+        self.assertIn("no such drives",
+                      self.lab.lockstep("drives", "a4", check=2).stderr)
 
     def test_one_exact_result(self):
         """Sums of the hosts' rows are the cluster's, sums of rows the run."""

@@ -60,6 +60,10 @@ rd=rd1,wd=wd1,iorate=50,elapsed={seconds},interval=1
         self.assertIsNone(self.lab.json("status", number)["verdict"])
         self.lab.lockstep("stop", number, check=0)
         log = self.audit()
+        lab.wait_until(
+            lambda: self.lab.json("status", number)["verdict"] is not None)
+        said = self.lab.lockstep("stop", number, check=0)
+        self.assertIn("has ended already", said.stdout)
         self.assertEqual(
             [(e["action"], e["who"], e["role"], e["outcome"]) for e in log],
             [("stop", "op", "operator", "done"),
@@ -88,8 +92,10 @@ rd=rd1,wd=wd1,iorate=50,elapsed={seconds},interval=1
                          {"controller": "good", "a1": "revoked",
                           "op": "good", "vera": "revoked"})
 
-        # A new bundle of the same name comes in again.
+        # A new bundle of the same name comes in again, once it is asked for.
         self.agent.end()
+        said = self.keys("agent", "a1", check=1)
+        self.assertIn("'lockstep keys renew agent-a1'", said.stderr)
         self.keys("renew", "a1")
         self.lab.agent("a1", None)
 
