@@ -39,18 +39,21 @@ enum access_mode {
 struct access_piece {
     uint64_t low;
     uint64_t length;
+    uint64_t begin; /* bytes of the pieces before it */
     uint64_t first;
     uint64_t positions;
 };
 
 /*
- * What is out of the ordinary: two pieces, a hit area, streams, strides,
+ * What is out of the ordinary: several pieces, a hit area, streams, strides,
  * alignment, a skew.  Sequential places count the bytes of all pieces, one
  * after another.
  */
 struct access_shape {
     struct access_piece pieces[2];
+    const struct access_piece *joined; /* instead of `pieces`; the caller's */
     uint32_t piece_count;
+    uint32_t piece;              /* in which the latest place lies */
     struct access_piece hits;    /* positions 0: none */
     uint64_t hit_below[JOB_OPS]; /* of the draws that are hits */
     uint64_t positions;          /* of all pieces */
@@ -111,6 +114,21 @@ void access_init(struct access *access, const struct job_workload *workload,
 void access_init_cell(struct access *access,
                       const struct job_workload *workload, enum job_kind kind,
                       const struct job_cell *cell);
+
+/*
+ * The same for sequential work over several regions, which are as one: the
+ * `count` pieces, of which `low` and `length` are set (each holds one of the
+ * largest transfers).  They are laid out here, and have to stay.
+ * access_draw() then tells by access_piece() which one an offset lies in.
+ */
+void access_init_joined(struct access *access,
+                        const struct job_workload *workload,
+                        struct access_piece *pieces, uint32_t count);
+
+static inline uint32_t access_piece(const struct access *access)
+{
+    return access->shape.piece;
+}
 
 /* The longest I/O that it draws. */
 uint32_t access_size_max(const struct access *access);

@@ -43,6 +43,7 @@ static void lay_pieces(struct access *access, const struct job_cell *cell)
             lay_piece(access, cell->wrap_low, cell->wrap_high - cell->wrap_low,
                       cell->shift);
     }
+    shape->pieces[1].begin = shape->pieces[0].length;
     for (uint32_t i = 0; i < shape->piece_count; i++)
         shape->positions += shape->pieces[i].positions;
     if (hits > 0)
@@ -59,10 +60,16 @@ static void lay_hits(struct access_shape *shape,
     shape->hits_always[JOB_WRITE] = workload->write_hit_percent >= 100;
 }
 
+static const struct access_piece *pieces_of(const struct access_shape *shape)
+{
+    return shape->joined != NULL ? shape->joined : shape->pieces;
+}
+
 static uint64_t all_bytes(const struct access_shape *shape)
 {
-    return shape->pieces[0].length +
-           (shape->piece_count > 1 ? shape->pieces[1].length : 0);
+    const struct access_piece *last = &pieces_of(shape)[shape->piece_count - 1];
+
+    return last->begin + last->length;
 }
 
 static void lay_streams(struct access *access,
@@ -142,6 +149,34 @@ void access_init_cell(struct access *access,
         shape->at[0] = UINT64_MAX - 1; /* drawn with the first request */
 }
 
+void access_init_joined(struct access *access,
+                        const struct job_workload *workload,
+                        struct access_piece *pieces, uint32_t count)
+{
+    struct access_shape *shape = &access->shape;
+    uint64_t begin = 0;
+
+    access_init(access, workload, JOB_MEASURE, pieces[0].low,
+                pieces[0].low + pieces[0].length);
+    assert(access->mode != ACCESS_RANDOM);
+    access->mode = ACCESS_SHAPED;
+    shape->joined = pieces;
+    shape->piece_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        pieces[i] = lay_piece(access, pieces[i].low, pieces[i].length, 0);
+        pieces[i].begin = begin;
+        begin += pieces[i].length;
+        shape->positions += pieces[i].positions;
+    }
+    lay_streams(access, workload);
+    lay_strides(access, workload);
+    lay_sizes(shape, workload);
+    shape->seek_below = access->seek_below;
+    shape->band_high = 1;
+    if (workload->starts_anywhere)
+        shape->at[0] = UINT64_MAX - 1; /* drawn with the first request */
+}
+
 /* ---- places ---- */
 
 /* Poisson's draw by the product of uniforms: the middle is small. */
@@ -188,31 +223,44 @@ static uint64_t pick(const struct access_shape *shape, struct draw *draw)
 }
 
 /* A random place; counted over all pieces in `ret_linear`. */
-static uint64_t seek(const struct access *access, struct draw *draw,
+static uint64_t seek(struct access *access, struct draw *draw,
                      uint64_t *ret_linear)
 {
-    const struct access_shape *shape = &access->shape;
+    struct access_shape *shape = &access->shape;
+    const struct access_piece *piece = pieces_of(shape);
     uint64_t at = pick(shape, draw);
-    const struct access_piece *piece = &shape->pieces[0];
-    uint64_t before = 0;
     uint64_t offset;
 
-    if (at >= piece->positions) {
+    for (shape->piece = 0; at >= piece->positions; shape->piece++, piece++)
         at -= piece->positions;
-        before = piece->length;
-        piece++;
-    }
     offset = piece->first + at * access->grain;
-    *ret_linear = before + (offset - piece->low);
+    *ret_linear = piece->begin + (offset - piece->low);
     return offset;
+}
+
+/* The piece that a place lies in; the last one, beyond the end. */
+static uint32_t piece_at(const struct access_shape *shape, uint64_t linear)
+{
+    const struct access_piece *pieces = pieces_of(shape);
+    uint32_t low = 0, high = shape->piece_count - 1;
+
+    while (low < high) {
+        uint32_t middle = (low + high + 1) / 2;
+
+        if (pieces[middle].begin <= linear)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
 }
 
 static uint64_t offset_of(const struct access_shape *shape, uint64_t linear)
 {
-    uint64_t first = shape->pieces[0].length;
+    const struct access_piece *piece =
+        &pieces_of(shape)[piece_at(shape, linear)];
 
-    return linear < first ? shape->pieces[0].low + linear
-                          : shape->pieces[1].low + (linear - first);
+    return piece->low + (linear - piece->begin);
 }
 
 /* On to the next place of the grid, where there is one to keep to. */
@@ -232,12 +280,13 @@ static uint64_t aligned(const struct access_shape *shape, uint64_t linear)
 static uint64_t fitting(const struct access_shape *shape, uint64_t linear,
                         uint32_t length)
 {
-    uint64_t first = shape->pieces[0].length;
+    const struct access_piece *piece;
+    uint64_t end;
 
     linear = aligned(shape, linear);
-    if (shape->piece_count > 1 && linear < first && linear + length > first)
-        return aligned(shape, first);
-    return linear;
+    piece = &pieces_of(shape)[piece_at(shape, linear)];
+    end = piece->begin + piece->length;
+    return linear < end && linear + length > end ? aligned(shape, end) : linear;
 }
 
 /* ---- one after another ---- */
@@ -257,6 +306,7 @@ static bool take_stream(struct access *access, struct draw *draw,
         if (at + io->length > end)
             return false;
     }
+    shape->piece = piece_at(shape, at);
     io->offset = offset_of(shape, at);
     at += io->length;
     if (shape->strides > 0)

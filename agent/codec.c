@@ -252,6 +252,7 @@ static void take_cell(const Lockstep__Cell *from, struct job_cell *to)
     to->band_low = from->band_low;
     to->band_high = from->band_high;
     to->priority = from->priority;
+    to->joins = from->joins;
 }
 
 static int take_steps(const Lockstep__Phase *from, struct job *to,

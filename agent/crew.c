@@ -87,8 +87,8 @@ static void place_workers(struct crew *crew, const struct job *job,
     placement_host(root, &host);
     for (uint32_t i = 0; i < job->target_count; i++)
         nodes[i] = placement_node_of(root, opened[i].name);
-    placement_choose(&host, nodes, job->target_count, workers_max(job, options),
-                     options->turn, &crew->placement);
+    placement_choose_job(&host, nodes, job, workers_max(job, options),
+                         options->turn, &crew->placement);
 }
 
 static int add_member(struct crew *crew, const struct job *job,

@@ -49,6 +49,7 @@ struct engine_io {
     uint8_t op;    /* enum engine_op */
     uint8_t unused;
     uint16_t region; /* that `memory` lies in, whole */
+    uint16_t owner;  /* the worker's own; of no concern to the engine */
 };
 
 /* One completion.  The layout is the kernel's, so that nothing is copied. */

@@ -352,10 +352,6 @@ static int check_cell_shape(const struct job *job, uint32_t index,
                         "bytes a request",
                         index, (unsigned long long)cell->hit_bytes,
                         (unsigned long long)length, longest);
-    if (workload->streams > 1 && length / workload->streams < (uint64_t)longest)
-        return diag_set(diag, -EBADMSG,
-                        "cell %u: %u streams have less than %u bytes each",
-                        index, workload->streams, longest);
     if (workload->seek == JOB_SEEK_BAND &&
         !(cell->band_low >= 0 && cell->band_low < cell->band_high &&
           cell->band_high <= 1))
@@ -364,6 +360,67 @@ static int check_cell_shape(const struct job *job, uint32_t index,
     if (cell->priority > JOB_PRIORITY_MAX)
         return diag_set(diag, -EBADMSG, "cell %u: priority %u, at most %u",
                         index, cell->priority, JOB_PRIORITY_MAX);
+    return 0;
+}
+
+/* A sequence over several targets: regions in one piece, on a plain grid. */
+static int check_joined(const struct job *job, uint32_t index,
+                        struct diag *diag)
+{
+    const struct job_cell *cell = &job->cells[index];
+    const struct job_workload *workload = &job->workloads[cell->workload];
+    const struct job_cell *first;
+
+    if (cell->joins == 0)
+        return 0;
+    if (cell->joins > index)
+        return diag_set(diag, -EBADMSG, "cell %u joins cell %u, not an earlier",
+                        index, cell->joins - 1);
+    first = &job->cells[cell->joins - 1];
+    if (first->joins > 0 || first->workload != cell->workload ||
+        first->target == cell->target || job->kind != JOB_MEASURE)
+        return diag_set(diag, -EBADMSG,
+                        "cell %u cannot go on with the sequence of cell %u",
+                        index, cell->joins - 1);
+    if (workload->seek_percent >= 100 || workload->seek != JOB_SEEK_UNIFORM ||
+        (cell->wrap_high | cell->shift | cell->align | cell->hit_bytes) > 0 ||
+        (first->wrap_high | first->shift | first->align | first->hit_bytes) > 0)
+        return diag_set(diag, -EBADMSG,
+                        "cells %u and %u: wd=%s is not plain sequential work",
+                        cell->joins - 1, index, workload->name);
+    if (workload->read_percent < 100 &&
+        job->targets[first->target].duplicates.unit !=
+            job->targets[cell->target].duplicates.unit)
+        return diag_set(diag, -EBADMSG,
+                        "sd=%s and sd=%s are one for wd=%s, and have "
+                        "duplicates of %u and %u bytes",
+                        job->targets[first->target].sd,
+                        job->targets[cell->target].sd, workload->name,
+                        job->targets[first->target].duplicates.unit,
+                        job->targets[cell->target].duplicates.unit);
+    return 0;
+}
+
+/* A stream across targets loses up to one request where they meet. */
+static int check_streams(const struct job *job, uint32_t index,
+                         struct diag *diag)
+{
+    const struct job_cell *cell = &job->cells[index];
+    const struct job_workload *workload = &job->workloads[cell->workload];
+    uint64_t length = cell->high - cell->low;
+    uint64_t least = job_xfer_max(workload);
+
+    if (workload->streams <= 1 || cell->joins > 0)
+        return 0;
+    for (uint32_t i = index + 1; i < job->cell_count; i++)
+        if (job->cells[i].joins == index + 1) {
+            length += job->cells[i].high - job->cells[i].low;
+            least = 2 * (uint64_t)job_xfer_max(workload);
+        }
+    if (length / workload->streams < least)
+        return diag_set(diag, -EBADMSG,
+                        "cell %u: %u streams have less than %llu bytes each",
+                        index, workload->streams, (unsigned long long)least);
     return 0;
 }
 
@@ -442,5 +499,9 @@ int job_check(const struct job *job, struct diag *diag)
         err = check_pattern(job, diag);
     for (uint32_t i = 0; err == 0 && i < job->cell_count; i++)
         err = check_cell(job, i, diag);
+    for (uint32_t i = 0; err == 0 && i < job->cell_count; i++)
+        err = check_joined(job, i, diag);
+    for (uint32_t i = 0; err == 0 && i < job->cell_count; i++)
+        err = check_streams(job, i, diag);
     return err;
 }

@@ -126,6 +126,8 @@ struct job_cell {
     double band_low;    /* JOB_SEEK_BAND: the part of the band that the cell */
     double band_high;   /* is, 0 .. 1 */
     uint32_t priority;  /* 1 goes first; 0: none has one */
+    uint32_t joins;     /* 1 + the earlier cell whose sequence goes on here; 0:
+                           a cell of its own */
 };
 
 /* A rate that changes with time: so long, so many times its mean. */

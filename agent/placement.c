@@ -146,3 +146,57 @@ void placement_choose(const struct placement_host *host, const int32_t *nodes,
         ret_placement->workers[worker].target_count++;
     }
 }
+
+/* ---- targets that belong together ---- */
+
+/* The first of those that a target belongs with. */
+static uint32_t head_of(const uint32_t *heads, uint32_t target)
+{
+    while (heads[target] != target)
+        target = heads[target];
+    return target;
+}
+
+static void join_targets(const struct job *job, uint32_t *heads)
+{
+    for (uint32_t i = 0; i < job->target_count; i++)
+        heads[i] = i;
+    for (uint32_t i = 0; i < job->cell_count; i++) {
+        const struct job_cell *cell = &job->cells[i];
+        uint32_t a, b;
+
+        if (cell->joins == 0)
+            continue;
+        a = head_of(heads, job->cells[cell->joins - 1].target);
+        b = head_of(heads, cell->target);
+        heads[a > b ? a : b] = a > b ? b : a;
+    }
+}
+
+void placement_choose_job(const struct placement_host *host,
+                          const int32_t *nodes, const struct job *job,
+                          uint32_t workers_max, uint32_t turn,
+                          struct placement *ret_placement)
+{
+    uint32_t heads[JOB_TARGETS_MAX], number[JOB_TARGETS_MAX];
+    uint32_t worker_of[JOB_TARGETS_MAX];
+    int32_t group_nodes[JOB_TARGETS_MAX];
+    uint32_t groups = 0;
+
+    join_targets(job, heads);
+    for (uint32_t i = 0; i < job->target_count; i++)
+        if (heads[i] == i) {
+            group_nodes[groups] = nodes[i];
+            number[i] = groups++;
+        }
+    placement_choose(host, group_nodes, groups, workers_max, turn,
+                     ret_placement);
+    memcpy(worker_of, ret_placement->worker_of, sizeof(worker_of));
+    for (uint32_t i = 0; i < job->target_count; i++) {
+        uint32_t head = head_of(heads, i);
+        uint32_t worker = worker_of[number[head]];
+
+        ret_placement->worker_of[i] = worker;
+        ret_placement->workers[worker].target_count += head != i;
+    }
+}

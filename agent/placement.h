@@ -69,6 +69,15 @@ void placement_choose(const struct placement_host *host, const int32_t *nodes,
                       uint32_t target_count, uint32_t workers_max,
                       uint32_t turn, struct placement *ret_placement);
 
+/*
+ * Pure.  The same for a job: targets that one sequence goes over (cells that
+ * join) have one worker.
+ */
+void placement_choose_job(const struct placement_host *host,
+                          const int32_t *nodes, const struct job *job,
+                          uint32_t workers_max, uint32_t turn,
+                          struct placement *ret_placement);
+
 /* Pins the calling thread.  0 or a negative errno. */
 int placement_pin(uint32_t cpu) MUST_CHECK;
 

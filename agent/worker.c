@@ -23,7 +23,8 @@
 
 void worker_release(struct worker *w, uint32_t slot, uint64_t at_ns)
 {
-    struct worker_target *t = &w->targets[w->slots[slot].io.file];
+    uint32_t owner = w->slots[slot].io.owner;
+    struct worker_target *t = &w->targets[owner];
 
     if (!t->has_open) {
         w->freed[w->freed_tail++ & w->freed_mask] = slot;
@@ -34,7 +35,7 @@ void worker_release(struct worker *w, uint32_t slot, uint64_t at_ns)
     t->free[t->free_count++] = slot;
     if (!t->queued && t->open.count > 0) {
         t->queued = true;
-        due_push(&w->due, t->open.entry[0].at_ns, w->slots[slot].io.file);
+        due_push(&w->due, t->open.entry[0].at_ns, owner);
     }
 }
 
@@ -129,11 +130,11 @@ static void aim_settled(struct worker *w, const struct worker_target *t,
 /* Takes the next window of the slot's part of the pool. */
 INLINE void aim_write(struct worker *w, struct slot *slot)
 {
-    const struct worker_target *t = &w->targets[slot->io.file];
+    const struct worker_target *t = &w->targets[slot->io.owner];
     uint32_t next;
 
     if (UNLIKELY(t->settled)) {
-        aim_settled(w, t, slot);
+        aim_settled(w, &w->targets[slot->io.file], slot);
         return;
     }
     next = slot->write_at +
@@ -151,7 +152,10 @@ INLINE bool prepare(struct worker *w, struct slot *slot,
 {
     if (UNLIKELY(!access_draw(&cell->access, &w->draw, &slot->io)))
         return false;
+    if (UNLIKELY(cell->parts != NULL))
+        cell = &w->cells[cell->parts[access_piece(&cell->access)]];
     slot->submitted_ns = now_ns;
+    slot->io.file = (uint16_t)cell->target;
     slot->tally = (uint16_t)(cell->tally + slot->io.op);
     if (slot->io.op == ENGINE_WRITE) {
         aim_write(w, slot);
@@ -175,7 +179,7 @@ INLINE struct worker_cell *choose(struct worker *w,
 /* False when no closed cell of the target has anything left to do. */
 INLINE bool prepare_closed(struct worker *w, struct slot *slot, uint64_t now_ns)
 {
-    const struct worker_target *t = &w->targets[slot->io.file];
+    const struct worker_target *t = &w->targets[slot->io.owner];
 
     for (;;) {
         struct worker_cell *cell = t->only;

@@ -108,6 +108,8 @@ struct worker_cell {
     double weight;
     struct access access;
     struct stream stream;
+    uint32_t *parts; /* cells by piece of `access`; NULL: it is the only one */
+    uint32_t part_count; /* 1 where there are none; 0: joins another cell */
 };
 
 struct worker_target {
@@ -222,6 +224,8 @@ struct worker {
     _Atomic bool ended;
 
     /* Memory. */
+    struct access_piece *pieces; /* of cells that are joined, and */
+    uint32_t *parts;             /* which these are */
     uint32_t cell_count;
     uint32_t target_count;
     uint32_t slot_count;

@@ -66,7 +66,8 @@ void worker_end_cell(struct worker *w, struct worker_cell *cell)
     if (!cell->open)
         remove_closed(w, &w->targets[cell->target],
                       (uint32_t)(cell - w->cells));
-    assert(w->live_cells > 0);
-    w->live_cells--;
-    atomic_fetch_sub_explicit(&w->control->live_cells, 1, memory_order_relaxed);
+    assert(w->live_cells >= cell->part_count);
+    w->live_cells -= cell->part_count;
+    atomic_fetch_sub_explicit(&w->control->live_cells, cell->part_count,
+                              memory_order_relaxed);
 }

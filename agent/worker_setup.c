@@ -139,15 +139,21 @@ static void copy_cell(struct worker *w, const struct job *job, uint32_t index,
 {
     const struct job_cell *from = &job->cells[index];
     struct worker_cell *cell = &w->cells[w->cell_count];
+    double rate = job->cells[from->joins > 0 ? from->joins - 1 : index].iorate;
 
     cell->cell = index;
     cell->target = target;
     cell->tally = (uint16_t)(w->cell_count * JOB_OPS);
-    cell->open = from->iorate > 0 && job->kind == JOB_MEASURE;
+    cell->part_count = from->joins == 0;
+    cell->open = rate > 0 && job->kind == JOB_MEASURE;
     cell->weight = from->weight > 0 ? from->weight : 1;
     cell->priority = from->priority;
     access_init_cell(&cell->access, &job->workloads[from->workload], job->kind,
                      from);
+    note_sizes(w, &w->targets[target], cell);
+    w->cell_count++;
+    if (from->joins > 0)
+        return; /* another's arrivals */
     if (cell->open)
         arrival_init_steps(
             &cell->stream.arrival, job->arrival, from->iorate,
@@ -156,8 +162,43 @@ static void copy_cell(struct worker *w, const struct job *job, uint32_t index,
     w->targets[target].ranked |= cell->priority > 0;
     w->has_open |= cell->open;
     w->targets[target].has_open |= cell->open;
-    note_sizes(w, &w->targets[target], cell);
-    w->cell_count++;
+}
+
+static void add_piece(struct worker *w, const struct job *job,
+                      struct worker_cell *cell, uint32_t part)
+{
+    const struct job_cell *from = &job->cells[w->cells[part].cell];
+    uint32_t at = (uint32_t)(cell->parts - w->parts) + cell->part_count++;
+
+    w->pieces[at].low = from->low;
+    w->pieces[at].length = from->high - from->low;
+    w->parts[at] = part;
+}
+
+/* The sequence of a cell that others join goes on in theirs. */
+static void join_cells(struct worker *w, const struct job *job)
+{
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i < w->cell_count; i++) {
+        struct worker_cell *cell = &w->cells[i];
+
+        for (uint32_t j = i + 1; cell->part_count > 0 && j < w->cell_count; j++)
+            if (job->cells[w->cells[j].cell].joins == cell->cell + 1) {
+                if (cell->parts == NULL) {
+                    cell->parts = &w->parts[used];
+                    cell->part_count = 0;
+                    add_piece(w, job, cell, i);
+                }
+                add_piece(w, job, cell, j);
+            }
+        if (cell->parts == NULL)
+            continue;
+        access_init_joined(&cell->access,
+                           &job->workloads[job->cells[cell->cell].workload],
+                           &w->pieces[used], cell->part_count);
+        used += cell->part_count;
+    }
 }
 
 static void copy_cells(struct worker *w, const struct job *job)
@@ -204,7 +245,10 @@ int worker_init(struct worker *w, const struct job *job,
     w->control = control;
     w->targets = calloc(target_count, sizeof(*w->targets));
     w->cells = calloc(job->cell_count, sizeof(*w->cells));
-    if (w->targets == NULL || w->cells == NULL)
+    w->pieces = calloc(job->cell_count, sizeof(*w->pieces));
+    w->parts = calloc(job->cell_count, sizeof(*w->parts));
+    if (w->targets == NULL || w->cells == NULL || w->pieces == NULL ||
+        w->parts == NULL)
         return diag_set(diag, -ENOMEM, "no memory for a worker");
     for (uint32_t i = 0; i < target_count; i++) {
         r = copy_target(w, job, opened, targets[i], diag);
@@ -217,6 +261,7 @@ int worker_init(struct worker *w, const struct job *job,
     w->pattern_bytes = job->pattern;
     w->pattern_length = job->pattern_length;
     copy_cells(w, job);
+    join_cells(w, job);
     size_windows(w);
     w->tables_length = lay_tables(w, NULL);
     w->fill = job->kind == JOB_FILL;
@@ -372,8 +417,11 @@ static int open_memory(struct worker *w)
 static void init_slots(struct worker *w)
 {
     for (uint32_t i = 0; i < w->target_count; i++)
-        for (uint32_t j = 0; j < w->targets[i].threads; j++)
-            w->slots[w->targets[i].first_slot + j].io.file = (uint16_t)i;
+        for (uint32_t j = 0; j < w->targets[i].threads; j++) {
+            struct slot *slot = &w->slots[w->targets[i].first_slot + j];
+
+            slot->io.file = slot->io.owner = (uint16_t)i;
+        }
 }
 
 static int open_engine(struct worker *w, const struct engine_kind *kind,
@@ -426,6 +474,8 @@ static void begin_cells(struct worker *w)
         struct worker_cell *cell = &w->cells[i];
         struct worker_target *t = &w->targets[cell->target];
 
+        if (cell->part_count == 0)
+            continue; /* it is a part of another */
         if (cell->open)
             due_push(&t->open, stream_due_ns(w, &cell->stream), i);
         else
@@ -510,6 +560,10 @@ void worker_done(struct worker *w)
     free(w->regions);
     free(w->targets);
     free(w->cells);
+    free(w->pieces);
+    free(w->parts);
+    w->pieces = NULL;
+    w->parts = NULL;
     w->regions = NULL;
     w->targets = NULL;
     w->cells = NULL;

@@ -427,6 +427,98 @@ START_TEST(seekpct_20_seeks_with_a_fifth)
 }
 END_TEST
 
+/* ---- several regions as one ---- */
+
+static struct access_piece pieces[3];
+
+static void join(void)
+{
+    pieces[0] = (struct access_piece){.low = 4 * KB, .length = 10 * KB};
+    pieces[1] = (struct access_piece){.low = 0, .length = 8 * KB};
+    pieces[2] = (struct access_piece){.low = 64 * KB, .length = 12 * KB};
+    access_init_joined(&access_, &w, pieces, 3);
+}
+
+/* Region by region; what does not fit before an edge is left out. */
+static const struct {
+    uint32_t piece;
+    uint64_t offset;
+} walk[] = {
+    {0, 4 * KB},  {0, 8 * KB},  {1, 0},       {1, 4 * KB},
+    {2, 64 * KB}, {2, 68 * KB}, {2, 72 * KB},
+};
+
+START_TEST(joined_regions_are_gone_through_in_order_and_again)
+{
+    w.seek_percent = 0;
+    join();
+    for (uint32_t i = 0; i < 5 * ARRAY_LENGTH(walk); i++) {
+        struct engine_io io = next();
+
+        ck_assert_uint_eq(access_piece(&access_),
+                          walk[i % ARRAY_LENGTH(walk)].piece);
+        ck_assert_uint_eq(io.offset, walk[i % ARRAY_LENGTH(walk)].offset);
+    }
+}
+END_TEST
+
+START_TEST(joined_regions_end_behind_the_last)
+{
+    struct engine_io io = {0};
+
+    w.seek_percent = 0;
+    w.end_at_eof = true;
+    join();
+    for (uint32_t i = 0; i < ARRAY_LENGTH(walk); i++)
+        ck_assert_uint_eq(next().offset, walk[i].offset);
+    ck_assert(!access_draw(&access_, &source, &io));
+    ck_assert(!access_draw(&access_, &source, &io));
+}
+END_TEST
+
+/* Any length at any place: within one region, and those of one follow each
+ * other. */
+START_TEST(no_request_lies_across_joined_regions)
+{
+    static const uint64_t low[] = {4 * KB, 0, 64 * KB};
+    static const uint64_t high[] = {14 * KB, 8 * KB, 76 * KB};
+    uint64_t hits[3] = {0};
+
+    w.seek_percent = 20;
+    w.sizes[0] = (struct job_size){512, 50};
+    w.sizes[1] = (struct job_size){2048, 50};
+    w.size_count = 2;
+    join();
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        struct engine_io io = next();
+        uint32_t piece = access_piece(&access_);
+
+        ck_assert_uint_lt(piece, 3);
+        if (!is_in(&io, low[piece], high[piece]))
+            ck_abort_msg("offset %llu of piece %u",
+                         (unsigned long long)io.offset, piece);
+        hits[piece]++;
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        ck_assert_double_eq_tol((double)hits[i] / DRAWS,
+                                (double)(high[i] - low[i]) / (30 * KB), 0.02);
+}
+END_TEST
+
+/* Two streams cut the whole, not each region: 15 KB, rounded down, each. */
+START_TEST(streams_cut_joined_regions_as_one)
+{
+    static const uint64_t offsets[] = {4 * KB, 0 * KB + 2 * KB, 8 * KB,
+                                       64 * KB};
+
+    w.seek_percent = 0;
+    w.streams = 2;
+    join();
+    for (uint32_t i = 0; i < ARRAY_LENGTH(offsets); i++)
+        ck_assert_uint_eq(next().offset, offsets[i]);
+}
+END_TEST
+
 START_TEST(a_plain_cell_takes_the_short_way)
 {
     begin();
@@ -460,6 +552,10 @@ int main(void)
     tcase_add_test(cases, hotband_leans_to_its_beginning);
     tcase_add_test(cases, a_part_of_a_band_has_the_bands_slope);
     tcase_add_test(cases, seekpct_20_seeks_with_a_fifth);
+    tcase_add_test(cases, joined_regions_are_gone_through_in_order_and_again);
+    tcase_add_test(cases, joined_regions_end_behind_the_last);
+    tcase_add_test(cases, no_request_lies_across_joined_regions);
+    tcase_add_test(cases, streams_cut_joined_regions_as_one);
     tcase_add_test(cases, a_plain_cell_takes_the_short_way);
     suite_add_tcase(suite, cases);
     return suite_run(suite);

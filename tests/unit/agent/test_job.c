@@ -121,6 +121,65 @@ START_TEST(two_targets_of_one_name_are_refused)
 }
 END_TEST
 
+/* Two drives, one sequence over both. */
+static struct job *joined_job(void)
+{
+    struct job *job = job_new(2, 1, 2);
+    struct job *one = frames_job(0, 1);
+    struct job_target *targets = job->targets;
+    struct job_cell *cells = job->cells;
+
+    targets[0] = targets[1] = one->targets[0];
+    memcpy(targets[1].sd, "sd2", 4);
+    cells[0] = cells[1] = one->cells[0];
+    cells[1].target = 1;
+    cells[1].joins = 1;
+    one->target_count = one->cell_count = 2;
+    free(one->targets);
+    free(one->cells);
+    one->targets = TAKE(job->targets);
+    one->cells = TAKE(job->cells);
+    one->workloads[0].seek_percent = 0;
+    job = job_free(job);
+    return one;
+}
+
+START_TEST(sequences_over_drives_are_sound)
+{
+    struct diag diag = {0};
+
+#define SPOILS(what, word)                                                     \
+    do {                                                                       \
+        struct job *job = joined_job();                                        \
+                                                                               \
+        what;                                                                  \
+        ck_assert_int_eq(job_check(job, &diag), -EBADMSG);                     \
+        ck_assert_msg(strstr(diag.text, word) != NULL, "%s: %s", #what,        \
+                      diag.text);                                              \
+        job = job_free(job);                                                   \
+    } while (0)
+    struct job *sound = joined_job();
+
+    ck_assert_msg(job_check(sound, &diag) == 0, "%s", diag.text);
+    sound = job_free(sound);
+    SPOILS(job->cells[0].joins = 2, "not an earlier");
+    SPOILS(job->cells[1].joins = 2, "not an earlier");
+    SPOILS(job->cells[1].target = 0, "cannot go on");
+    SPOILS(job->workloads[0].seek_percent = 100, "plain sequential");
+    SPOILS(job->cells[0].shift = 4096, "plain sequential");
+    SPOILS(job->cells[1].align = 8192, "plain sequential");
+    SPOILS(job->targets[1].duplicates =
+               ((struct duplicates){.unit = 4096, .unique = 1, .sets = 1}),
+           "duplicates of 0 and 4096");
+    SPOILS(job->workloads[0].streams = 64;
+           job->cells[0].high =
+               job->cells[0].low + 64 * job_xfer_max(&job->workloads[0]);
+           job->cells[1].high =
+               job->cells[1].low + job_xfer_max(&job->workloads[0]),
+           "64 streams");
+}
+END_TEST
+
 START_TEST(workloads_are_sound)
 {
     struct job *job = NULL;
@@ -208,6 +267,7 @@ int main(void)
     tcase_add_test(tcase, a_pattern_is_all_that_is_written);
     tcase_add_test(tcase, targets_are_sound);
     tcase_add_test(tcase, two_targets_of_one_name_are_refused);
+    tcase_add_test(tcase, sequences_over_drives_are_sound);
     tcase_add_test(tcase, workloads_are_sound);
     tcase_add_test(tcase, cells_are_sound);
     tcase_add_test(tcase, a_fill_writes_whatever_its_workload_says);

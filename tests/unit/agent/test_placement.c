@@ -141,6 +141,34 @@ START_TEST(any_host_has_a_placement)
 }
 END_TEST
 
+/* 0 and 2 are one sequence, 2 and 3 another, so all three belong together. */
+START_TEST(a_sequence_has_one_worker)
+{
+    static const int32_t nodes[] = {A, A, A, A, A};
+    struct job *job = job_new(5, 2, 5);
+
+    ck_assert_ptr_nonnull(job);
+    setup("0-4,6-7");
+    job->cells[0].target = 3;
+    job->cells[1].target = 2;
+    job->cells[1].joins = 1;
+    job->cells[2].target = 2;
+    job->cells[3].target = 0;
+    job->cells[3].joins = 3;
+    job->cells[4].target = 1;
+    placement_choose_job(&host, nodes, job, 0, 0, &placed);
+    ck_assert_uint_eq(placed.worker_count, 3);
+    ck_assert_uint_eq(placed.worker_of[0], placed.worker_of[2]);
+    ck_assert_uint_eq(placed.worker_of[0], placed.worker_of[3]);
+    ck_assert_uint_ne(placed.worker_of[0], placed.worker_of[1]);
+    ck_assert_uint_ne(placed.worker_of[0], placed.worker_of[4]);
+    ck_assert_uint_ne(placed.worker_of[1], placed.worker_of[4]);
+    ck_assert_uint_eq(placed.workers[placed.worker_of[0]].target_count, 3);
+    job = job_free(job);
+    teardown();
+}
+END_TEST
+
 START_TEST(the_node_is_that_of_the_device_above)
 {
     setup("0");
@@ -179,6 +207,7 @@ int main(void)
 
     tcase_add_loop_test(cases, workers_are_placed, 0, ARRAY_LENGTH(table));
     tcase_add_loop_test(cases, any_host_has_a_placement, 0, 10);
+    tcase_add_test(cases, a_sequence_has_one_worker);
     tcase_add_test(cases, the_node_is_that_of_the_device_above);
     tcase_add_test(cases, a_thread_is_where_it_was_pinned);
     suite_add_tcase(suite, cases);

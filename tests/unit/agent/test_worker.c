@@ -401,6 +401,128 @@ static void compare_buffers(struct rig *r, const struct engine_io *io,
         reads_into_writes++;
 }
 
+/* ---- one sequence over several drives ---- */
+
+static uint32_t walked;      /* requests so far */
+static uint32_t outstanding; /* the most at a time */
+static uint64_t began_ns[4096];
+
+/* Three drives of 8, 16 and 8 blocks, one after another. */
+static void note_walk(struct rig *r, const struct engine_io *io,
+                      uint64_t number, uint64_t since_ns,
+                      struct engine_null_fate *fate)
+{
+    uint32_t at = walked % 32;
+    uint32_t drive = at < 8 ? 0 : at < 24 ? 1 : 2;
+    uint32_t now = 0;
+
+    (void)r;
+    (void)number;
+    ck_assert_uint_eq(io->file, drive);
+    ck_assert_uint_eq(io->offset, (at - (drive == 0   ? 0
+                                         : drive == 1 ? 8
+                                                      : 24)) *
+                                      UINT64_C(4096));
+    fate->latency_ns = NS_PER_MS;
+    began_ns[walked++ % 4096] = since_ns;
+    for (uint32_t i = walked; i-- > 0 && walked - i <= 32;)
+        now += began_ns[i % 4096] + NS_PER_MS > since_ns;
+    outstanding = now > outstanding ? now : outstanding;
+}
+
+/* The second and the third cell go on with the first one's sequence. */
+static void walk_three(void)
+{
+    static const uint64_t blocks[] = {8, 16, 8};
+
+    walked = outstanding = 0;
+    rig_init(&rig, 3, 1, 3);
+    rig.job->targets[0].threads = 5;
+    rig.job->workloads[0].seek_percent = 0;
+    rig.job->measured_intervals = 2;
+    for (uint32_t i = 0; i < 3; i++) {
+        rig.job->cells[i].high = blocks[i] * 4096;
+        rig.job->cells[i].joins = i > 0;
+    }
+    rig.fate = note_walk;
+}
+
+/* The threads of the first drive go over all, round and round; each drive's
+ * figures are what it did. */
+START_TEST(a_sequence_crosses_drives_with_its_threads)
+{
+    walk_three();
+    rig_run(&rig);
+    ck_assert_uint_eq(outstanding, 5);
+    ck_assert_uint_gt(walked, 9000);
+    ck_assert_uint_eq(rig_ios(&rig), walked);
+    for (uint32_t i = 0; i < 3; i++)
+        ck_assert_double_eq_tol((double)rig.total[i][JOB_READ].ios / walked,
+                                i == 1 ? 0.5 : 0.25, 0.01);
+    rig_done(&rig);
+}
+END_TEST
+
+/* At its end every drive was gone over once, in an open loop as well, and the
+ * phase ends. */
+START_TEST(a_sequence_over_drives_ends_once)
+{
+    static const uint64_t blocks[] = {8, 16, 8};
+
+    walk_three();
+    rig.job->workloads[0].end_at_eof = true;
+    rig.job->workloads[0].read_percent = 0;
+    rig.job->cells[0].iorate = _i == 0 ? 0 : 100;
+    rig_run(&rig);
+    ck_assert_uint_eq(walked, 32);
+    ck_assert_uint_eq(rig_intervals(&rig), 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        ck_assert_uint_eq(rig.total[i][JOB_WRITE].ios, blocks[i]);
+        ck_assert_uint_eq(rig.total[i][JOB_WRITE].issued,
+                          _i == 0 ? 0 : blocks[i]);
+    }
+    ck_assert_uint_eq(rig.response->count, _i == 0 ? 0 : 32);
+    rig_done(&rig);
+}
+END_TEST
+
+static uint64_t strays;
+
+static void note_strays(struct rig *r, const struct engine_io *io,
+                        uint64_t number, uint64_t since_ns,
+                        struct engine_null_fate *fate)
+{
+    (void)r;
+    (void)number;
+    (void)since_ns;
+    (void)fate;
+    /* Those of 8k are random, on the first drive alone. */
+    strays += io->length == 8192 && io->file != 0;
+}
+
+/* A slot that the sequence had is the first drive's again afterwards. */
+START_TEST(other_work_of_the_first_drive_stays_there)
+{
+    strays = 0;
+    rig_init(&rig, 2, 2, 3);
+    rig.job->targets[0].threads = 4;
+    rig.job->workloads[0].seek_percent = 0;
+    rig.job->workloads[1].sizes[0].bytes = 8192;
+    rig.job->cells[0].high = 64 * 4096;
+    rig.job->cells[1] = rig.job->cells[0];
+    rig.job->cells[1].target = 1;
+    rig.job->cells[1].joins = 1;
+    rig.job->cells[2].workload = 1;
+    rig.job->cells[2].target = 0;
+    rig.fate = note_strays;
+    rig_run(&rig);
+    ck_assert_uint_eq(strays, 0);
+    check_share(rig.total[2][JOB_READ].ios, rig_ios(&rig), 50);
+    ck_assert_uint_gt(rig.total[1][JOB_READ].ios, 1000);
+    rig_done(&rig);
+}
+END_TEST
+
 START_TEST(case_M05_reads_never_touch_a_write_buffer)
 {
     reads_into_writes = 0;
@@ -438,6 +560,9 @@ int main(void)
     tcase_add_test(cases, a_dead_drive_is_not_stormed);
     tcase_add_test(cases, case_J07_eagain_is_tried_again_and_no_error);
     tcase_add_test(cases, sequential_threads_share_one_cursor);
+    tcase_add_test(cases, a_sequence_crosses_drives_with_its_threads);
+    tcase_add_loop_test(cases, a_sequence_over_drives_ends_once, 0, 2);
+    tcase_add_test(cases, other_work_of_the_first_drive_stays_there);
     tcase_add_test(cases, case_M05_reads_never_touch_a_write_buffer);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
