@@ -254,6 +254,15 @@ static uint64_t hit_bytes(const struct plan_run *run,
                : 0;
 }
 
+/* What the host calls the cell that this one joins: 1 + its number; 0: none. */
+static uint32_t joins(const struct slice *slice, const struct plan_cell *cell)
+{
+    for (uint32_t i = 0; cell->joins > 0 && i < slice->cell_count; i++)
+        if (slice->cells[i] == cell->joins - 1)
+            return i + 1;
+    return 0;
+}
+
 /* At the maximum a slot draws its workload by share; an agent wants it > 0. */
 static Lockstep__Cell *put_cell(struct arena *arena,
                                 const struct wire_prepare *from,
@@ -284,6 +293,7 @@ static Lockstep__Cell *put_cell(struct arena *arena,
     to->band_low = cell->band_low;
     to->band_high = cell->band_high;
     to->priority = run->workloads[cell->workload].priority;
+    to->joins = joins(from->slice, cell);
     return to;
 }
 

@@ -441,6 +441,39 @@ static bool loops_threads(const struct definition_rd *rd)
     return false;
 }
 
+/* Whether a workload is sequential, at least between its seeks, in some run. */
+static bool walks(const struct definitions *d, const struct definition_wd *wd)
+{
+    if (wd->seek_percent < 100)
+        return true;
+    for (uint32_t i = 0; i < d->rd_count; i++)
+        for (uint32_t k = 0; k < d->rds[i].loop_count; k++) {
+            const struct definition_loop *loop = &d->rds[i].loops[k];
+
+            for (uint32_t n = 0; loop->kind == LOOP_SEEKPCT && n < loop->count;
+                 n++)
+                if (loop->values[n] < 100)
+                    return true;
+        }
+    return false;
+}
+
+/* One sequence over all drives has one rate. */
+static void check_drive_curves(struct reading *reading,
+                               const struct definition_wd *wd)
+{
+    const struct definitions *d = reading->definitions;
+
+    for (uint32_t i = 0; i < d->rd_count && walks(d, wd); i++)
+        if (d->rds[i].curve_per_drive)
+            language_report_add(reading->report, LANGUAGE_ERROR,
+                                &d->rds[i].place, NULL,
+                                "rd=%s: curve_scope=drive does not go with "
+                                "concatenatesds=yes and sequential work "
+                                "(wd=%s)",
+                                d->rds[i].name, wd->name);
+}
+
 static void check_concatenated(struct reading *reading)
 {
     const struct definitions *d = reading->definitions;
@@ -462,14 +495,14 @@ static void check_concatenated(struct reading *reading)
                                 "wd=%s: rhpct= and whpct= do not go with "
                                 "concatenatesds=yes",
                                 wd->name);
-        if (wd->seek_percent < 100)
+        if (walks(d, wd) && wd->range.given && wd->range.high_is_percent &&
+            wd->range.high > 100)
             language_report_add(reading->report, LANGUAGE_UNSUPPORTED,
-                                &d->general.concatenate_place,
-                                "without concatenatesds= each sd is walked by "
-                                "itself, all at a time",
-                                "concatenatesds=yes with sequential work "
-                                "(wd=%s)",
+                                &wd->place, "let the range end at 100",
+                                "wd=%s: range= beyond the end, with "
+                                "concatenatesds=yes and sequential work",
                                 wd->name);
+        check_drive_curves(reading, wd);
     }
     for (uint32_t i = 0; i < d->rd_count; i++)
         for (uint32_t k = 0; k < d->wd_count; k++)

@@ -104,7 +104,8 @@ const struct parameter_kind parameter_table[] = {
           "outside: shutdown or end_rd the one that goes on, terminate or "
           "end_vdbench all"),
     WORKS(GENERAL, "concatenatesds", apply_concatenatesds,
-          "all sds as one large drive"),
+          "all sds of a workload as one large drive: random work by size, "
+          "sequential work through one after another; wd= or rd= has threads="),
     IDLE(GENERAL, "messagescan", "scan of the system's log"),
     WORKS(GENERAL, "abort_failed_skew", apply_failed_skew,
           "end when a workload's share of a run's requests is off by more per "

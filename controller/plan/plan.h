@@ -282,7 +282,10 @@ struct plan_cell {
     uint64_t hit_area; /* hitarea=; 0: not used.  After placement from `low` */
     double band_low;   /* hotband=: which part of the band this is, 0 .. 1 */
     double band_high;
-    bool idle; /* nothing of a band or of concatenated sds lies here */
+    uint32_t joins; /* 1 + the earlier cell of the run, on the same host,
+                       whose sequence goes on here; the share is all that
+                       one's.  0: a cell of its own */
+    bool idle;      /* nothing of a band or of concatenated sds lies here */
 };
 
 /* A command that runs before or after runs: by the name or text that the

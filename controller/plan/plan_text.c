@@ -256,7 +256,8 @@ static void format_edge(const struct plan_range *range, bool high, char *text,
 }
 
 /* Where a workload runs on a drive: bytes once they are known. */
-static void write_region(FILE *out, const struct plan_cell *cell)
+static void write_region(FILE *out, const struct plan_run *run,
+                         const struct plan_cell *cell)
 {
     char low[32], high[32];
 
@@ -271,7 +272,8 @@ static void write_region(FILE *out, const struct plan_cell *cell)
         fprintf(out, " and %" PRIu64 " - %" PRIu64, cell->wrap_low,
                 cell->wrap_high);
     if (cell->slices > 1)
-        fprintf(out, " (slice %u of %u)", cell->slice + 1, cell->slices);
+        fprintf(out, " (slice %u of %u%s)", cell->slice + 1, cell->slices,
+                run->concatenated ? " of all sds" : "");
 }
 
 /* hitarea=, streams=, hotband=: what lies within a region. */
@@ -306,6 +308,16 @@ static bool is_same_region(const struct plan_run *a, const struct plan_run *b)
     return a->cells == b->cells && a->rd == b->rd;
 }
 
+/* Where the sequence begins that goes on here. */
+static const char *joined_sd(const struct plan *plan,
+                             const struct plan_run *run,
+                             const struct plan_cell *cell)
+{
+    uint32_t target = run->cells[cell->joins - 1].target;
+
+    return plan->targets[run->targets[target].target].sd;
+}
+
 static void write_regions(FILE *out, const struct plan *plan)
 {
     bool headed = false;
@@ -331,7 +343,9 @@ static void write_regions(FILE *out, const struct plan *plan)
             if (cell->idle)
                 fputs("nothing", out);
             else
-                write_region(out, cell);
+                write_region(out, run, cell);
+            if (cell->joins > 0)
+                fprintf(out, "  continues sd=%s", joined_sd(plan, run, cell));
             write_shape(out, run, cell);
             fputc('\n', out);
         }

@@ -131,6 +131,8 @@ static void walk_cell(const struct walk *walk, const struct plan_run *run,
         visit->integer(walk->user, "slice", cell->slice + 1);
         visit->integer(walk->user, "slices", cell->slices);
     }
+    if (cell->joins > 0)
+        visit->integer(walk->user, "joins", cell->joins - 1);
     visit->object_end(walk->user);
 }
 

@@ -82,6 +82,25 @@ double plan_workload_bytes(const struct plan_workload *workload)
     return bytes;
 }
 
+static double region_bytes(const struct plan_cell *cell)
+{
+    return (double)(cell->high - cell->low) +
+           (double)(cell->wrap_high - cell->wrap_low);
+}
+
+/* Of the cells in which the sequence of this one goes on. */
+static double joined_bytes(const struct plan_run *run,
+                           const struct plan_cell *cell)
+{
+    uint32_t joins = (uint32_t)(cell - run->cells) + 1;
+    double bytes = 0;
+
+    for (uint32_t i = joins; run->concatenated && i < run->cell_count; i++)
+        if (run->cells[i].joins == joins)
+            bytes += region_bytes(&run->cells[i]);
+    return bytes;
+}
+
 /* Where each block is written once: how much that is; 0: unknown, or not so. */
 static double once_through(const struct plan_run *run,
                            const struct plan_cell *cell)
@@ -89,8 +108,7 @@ static double once_through(const struct plan_run *run,
     if (run->kind != PLAN_RUN_FILL &&
         !run->workloads[cell->workload].end_at_eof)
         return 0;
-    return (double)(cell->high - cell->low) +
-           (double)(cell->wrap_high - cell->wrap_low);
+    return region_bytes(cell) + joined_bytes(run, cell);
 }
 
 /* Bytes that a cell writes; INFINITY: as much as the drive takes. */
@@ -102,7 +120,7 @@ static double cell_writes(const struct plan_run *run,
     double once = once_through(run, cell);
     double bytes = INFINITY;
 
-    if (writes <= 0 || cell->idle)
+    if (writes <= 0 || cell->idle || cell->joins > 0)
         return 0;
     if (run->kind != PLAN_RUN_FILL &&
         (run->rate.kind == PLAN_RATE_FIXED || workload->rate > 0))

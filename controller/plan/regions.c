@@ -133,13 +133,13 @@ static void place_cell(struct placing *placing, const struct plan_run *run,
     if (target->facts.is_block && cell->low == 0)
         cell->low = grain;
     place_wrap(cell, size, grain, target->facts.is_block);
-    if (cell->high > cell->low && cell->slices > 1)
+    if (cell->high > cell->low && cell->slices > 1 && !run->concatenated)
         cut_slice(cell, grain);
     if (cell->high < cell->low || cell->high - cell->low < grain) {
         fail_small(placing, run, cell);
         return;
     }
-    if (workload->streams > 1 &&
+    if (workload->streams > 1 && !run->concatenated &&
         (cell->high - cell->low) / workload->streams < grain)
         placing_fail(placing, index,
                      "too small: %u streams of wd=%s in %" PRIu64 " bytes",
@@ -299,7 +299,8 @@ static void place_band(struct placing *placing, struct plan_run *run,
     scale_shares(run, workload, sum);
 }
 
-/* concatenatesds=: each sd gets as much as it is of the whole. */
+/* concatenatesds= with random work: each sd gets as much as it is of the whole.
+ */
 static void place_concatenated(struct placing *placing, struct plan_run *run,
                                uint32_t workload)
 {
@@ -311,6 +312,206 @@ static void place_concatenated(struct placing *placing, struct plan_run *run,
         if (cell->workload == workload)
             cell->share =
                 (double)(cell->high - cell->low) / hosts_of(placing, run, cell);
+    }
+    scale_shares(run, workload, sum);
+}
+
+/* ---- one sequence over all sds ---- */
+
+static bool is_walked(const struct plan_workload *workload)
+{
+    return workload->seek_percent < 100 && workload->seek == PLAN_SEEK_UNIFORM;
+}
+
+static uint32_t host_of(const struct placing *placing,
+                        const struct plan_run *run,
+                        const struct plan_cell *cell)
+{
+    return placing->plan->targets[run->targets[cell->target].target].host;
+}
+
+static uint32_t grain_of(const struct placing *placing,
+                         const struct plan_run *run,
+                         const struct plan_cell *cell)
+{
+    return placing->plan->targets[run->targets[cell->target].target].xfer_max;
+}
+
+/* Whether each host has its part of the whole: all have all sds, so that slice
+ * n is the same host on each. */
+static bool share_all(const struct placing *placing, const struct plan_run *run,
+                      uint32_t workload)
+{
+    uint32_t first = UINT32_MAX;
+
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        const struct plan_cell *cell = &run->cells[i];
+        const struct plan_cell *same;
+
+        if (cell->workload != workload)
+            continue;
+        if (first == UINT32_MAX)
+            first = i;
+        same = &run->cells[first + cell->slice];
+        if (cell->slices != run->cells[first].slices ||
+            same->workload != workload || same->slice != cell->slice ||
+            host_of(placing, run, same) != host_of(placing, run, cell))
+            return false;
+    }
+    return true;
+}
+
+/* Bytes of an sd's region in whole transfers of the largest size of all. */
+static uint64_t whole_bytes(const struct plan_cell *cell, uint64_t grain)
+{
+    return cell->high > cell->low ? round_down(cell->high - cell->low, grain)
+                                  : 0;
+}
+
+/* What `slice` bytes of the whole leave of a cell whose sd begins at `begin`.
+ */
+static void cut_whole(struct plan_cell *cell, uint64_t begin,
+                      const uint64_t slice[2], uint64_t grain)
+{
+    uint64_t end = begin + whole_bytes(cell, grain);
+    uint64_t low = slice[0] > begin ? slice[0] : begin;
+    uint64_t high = slice[1] < end ? slice[1] : end;
+
+    cell->idle = high <= low;
+    if (cell->idle) {
+        cell->low = cell->high = 0;
+        return;
+    }
+    if (high < end)
+        cell->high = cell->low + (high - begin);
+    cell->low += low - begin;
+}
+
+/* One slice of the whole for each host. */
+static void slice_whole(struct placing *placing, struct plan_run *run,
+                        uint32_t workload)
+{
+    const struct plan_cell *before = NULL;
+    uint64_t grain = 0, total = 0, begin = 0, length = 0;
+
+    for (uint32_t i = 0; i < run->cell_count; i++)
+        if (run->cells[i].workload == workload &&
+            grain_of(placing, run, &run->cells[i]) > grain)
+            grain = grain_of(placing, run, &run->cells[i]);
+    for (uint32_t i = 0; i < run->cell_count; i++)
+        if (run->cells[i].workload == workload && run->cells[i].slice == 0)
+            total += whole_bytes(&run->cells[i], grain);
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        struct plan_cell *cell = &run->cells[i];
+        uint64_t width = round_down(total / cell->slices, grain);
+        const uint64_t slice[2] = {
+            cell->slice * width,
+            cell->slice + 1 < cell->slices ? (cell->slice + 1) * width : total};
+
+        if (cell->workload != workload)
+            continue;
+        if (width < grain)
+            fail_small(placing, run, cell);
+        if (before == NULL || !is_same_sd(placing, run, before, cell)) {
+            begin += length;
+            length = whole_bytes(cell, grain);
+        }
+        cut_whole(cell, begin, slice, grain);
+        before = cell;
+    }
+}
+
+static void slice_each(const struct placing *placing, struct plan_run *run,
+                       uint32_t workload)
+{
+    for (uint32_t i = 0; i < run->cell_count; i++)
+        if (run->cells[i].workload == workload && run->cells[i].slices > 1)
+            cut_slice(&run->cells[i], grain_of(placing, run, &run->cells[i]));
+}
+
+static uint32_t unit_of(const struct placing *placing,
+                        const struct plan_run *run,
+                        const struct plan_cell *cell)
+{
+    const struct plan_dedup *dedup =
+        &placing->plan->targets[run->targets[cell->target].target].dedup;
+
+    return dedup->ratio > 1 ? dedup->unit : 0;
+}
+
+/* What one sequence writes has units of one size. */
+static void check_units(struct placing *placing, const struct plan_run *run,
+                        const struct plan_cell *first,
+                        const struct plan_cell *cell)
+{
+    const struct plan_workload *workload = &run->workloads[cell->workload];
+
+    if (workload->read_percent < 100 &&
+        unit_of(placing, run, first) != unit_of(placing, run, cell))
+        placing_fail(placing, run->targets[cell->target].target,
+                     "wd=%s goes over it and over others as one drive, and "
+                     "dedupunit= is %u here and %u there",
+                     workload->name, unit_of(placing, run, cell),
+                     unit_of(placing, run, first));
+}
+
+/* The cells of one host after `first` go on with its sequence.  Returns the
+ * bytes of all. */
+static uint64_t join_host(struct placing *placing, struct plan_run *run,
+                          uint32_t first)
+{
+    uint32_t workload = run->cells[first].workload;
+    uint32_t host = host_of(placing, run, &run->cells[first]);
+    uint64_t bytes = 0;
+
+    for (uint32_t i = first; i < run->cell_count; i++) {
+        struct plan_cell *cell = &run->cells[i];
+
+        if (cell->workload != workload || cell->idle ||
+            host_of(placing, run, cell) != host)
+            continue;
+        bytes += cell->high - cell->low;
+        check_units(placing, run, &run->cells[first], cell);
+        cell->joins = i > first ? first + 1 : 0;
+    }
+    return bytes;
+}
+
+static void check_joined(struct placing *placing, const struct plan_run *run,
+                         const struct plan_cell *cell, uint64_t bytes)
+{
+    const struct plan_workload *workload = &run->workloads[cell->workload];
+    uint64_t grain = grain_of(placing, run, cell);
+
+    if (workload->streams > 1 && bytes / workload->streams < 2 * grain)
+        placing_fail(placing, run->targets[cell->target].target,
+                     "too small: %u streams of wd=%s in %" PRIu64 " bytes",
+                     workload->streams, workload->name, bytes);
+}
+
+/* Where every cell has its region: one sequence a host, whose rate and threads
+ * its first cell has. */
+static void place_walked(struct placing *placing, struct plan_run *run,
+                         uint32_t workload)
+{
+    double sum = sum_shares(run, workload);
+
+    if (share_all(placing, run, workload))
+        slice_whole(placing, run, workload);
+    else
+        slice_each(placing, run, workload);
+    for (uint32_t i = 0; i < run->cell_count; i++) {
+        struct plan_cell *cell = &run->cells[i];
+        uint64_t bytes;
+
+        if (cell->workload != workload)
+            continue;
+        cell->share = 0;
+        if (cell->idle || cell->joins > 0)
+            continue;
+        bytes = join_host(placing, run, i);
+        cell->share = (double)bytes;
+        check_joined(placing, run, cell, bytes);
     }
     scale_shares(run, workload, sum);
 }
@@ -337,6 +538,8 @@ static void place_together(struct placing *placing, struct plan_run *run)
     for (uint32_t i = 0; i < run->workload_count; i++) {
         if (run->workloads[i].seek == PLAN_SEEK_BAND)
             place_band(placing, run, i);
+        else if (run->concatenated && is_walked(&run->workloads[i]))
+            place_walked(placing, run, i);
         else if (run->concatenated)
             place_concatenated(placing, run, i);
     }

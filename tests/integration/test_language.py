@@ -163,6 +163,29 @@ class Language(unittest.TestCase):
         page = (folder / "out" / "report.html").read_text()
         self.assertIn("percentages of its own maximum", page)
 
+    def test_concatenated_drives_are_gone_through_once(self):
+        folder = self.lab.folder
+        parm = self.lab.file("x.parm",
+            f"concatenatesds=yes\nworkers=2\n"
+            f"sd=default,openflags=o_direct\n"
+            f"sd=s1,lun={folder}/f1,size=8m\n"
+            f"sd=s2,lun={folder}/f2,size=16m\n"
+            f"sd=s3,lun={folder}/f3,size=8m\n"
+            "wd=once,sd=s*,seekpct=eof,rdpct=0,xfersize=64k,threads=8\n"
+            "wd=round,sd=s*,seekpct=seq,rdpct=100,xfersize=4k,threads=8\n"
+            "rd=r1,wd=once,iorate=max,elapsed=60,interval=1\n"
+            "rd=r2,wd=round,iorate=6000,elapsed=2,interval=1\n")
+        document = self.lab.json("run", "-f", parm, "-o", "out")
+        self.assertEqual(document["verdict"], "complete")
+        once, again = [p for p in document["phases"]
+                       if p["run"] != "SD_format"]
+        self.assertEqual({d["sd"]: d["bytes"] for d in once["drives"]},
+                         {"s1": 8 << 20, "s2": 16 << 20, "s3": 8 << 20})
+        # 2048 blocks, 4096, 2048: the second time round ends within s2.
+        ios = {d["sd"]: d["ios"] for d in again["drives"]}
+        self.assertEqual((ios["s2"] > 4096, ios["s3"]), (True, 2048))
+        self.assertEqual(ios["s1"], 4096)
+
     def test_variable_rates_follow_their_seconds(self):
         self.run_file(HEAD + "rd=r1,wd=a,elapsed=4,iorate=(50,1,500,1),"
                              "distribution=(deterministic,variable)\n")

@@ -71,6 +71,21 @@ static const struct {
      "2:4: warning: wd=w: iorate=0.01 is less than one request in the 4 "
      "seconds of a run"},
 
+    /* One drive of all. */
+    {"concatenatesds=yes\nsd=s,lun=/x\nwd=w,sd=s,seekpct=seq,threads=2\n"
+     "rd=r,wd=w,iorate=max\n",
+     NULL},
+    {"concatenatesds=yes\nsd=s,lun=/x\n"
+     "wd=w,sd=s,threads=2,range=(90,110)\nrd=r,wd=w,iorate=max\n",
+     NULL},
+    {"concatenatesds=yes\nsd=s,lun=/x\nwd=w,sd=s,threads=2\n"
+     "rd=r,wd=w,iorate=curve,curve_scope=drive,forseekpct=(0,100)\n",
+     "4:4: error: rd=r: curve_scope=drive does not go with concatenatesds=yes "
+     "and sequential work (wd=w)"},
+    {"concatenatesds=yes\nsd=s,lun=/x\nwd=w,sd=s,threads=2\n"
+     "rd=r,wd=w,iorate=curve,curve_scope=drive\n",
+     NULL},
+
     /* Runs. */
     {"sd=s,lun=/x\n", "no rd= in the file: there is nothing to run"},
     {"sd=s,lun=/x\nrd=r,sd=s\n", "rd=r has no iorate="},

@@ -347,6 +347,9 @@ START_TEST(test_values_not_yet)
         "journal=recover\nsd=s,lun=/x\nrd=r,sd=s,iorate=max\n",
         "fsd=f,anchor=/x,depth=1\nfwd=w,fsd=f\nrd=r,fwd=w\n",
         "rg=g,devices=(1)\nsd=s,lun=/x\n",
+        "concatenatesds=yes\nsd=s,lun=/x\n"
+        "wd=w,sd=s,seekpct=seq,threads=2,range=(90,110)\n"
+        "rd=r,wd=w,iorate=max\n",
     };
     struct parm parm;
 

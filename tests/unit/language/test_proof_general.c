@@ -118,6 +118,43 @@ static bool larger_drives_get_more(struct issue *issue)
     return share_is(issued_on(issue, 1), issue->count, 0.75);
 }
 
+/* a to its end, then b, then a again; 16 at a time. */
+static bool it_walks_over_both(struct issue *issue)
+{
+    uint64_t at = 65536;
+    uint16_t drive = 0;
+
+    ck_assert(issue_run(issue, 0, 0));
+    for (uint32_t i = 0; i < issue->count; i++) {
+        const struct issued *io = &issue->ios[i];
+
+        if (io->target != drive || io->offset != at)
+            return false;
+        at += io->length;
+        if (at < (drive == 0 ? 20 : 60) * MB)
+            continue;
+        at = 65536;
+        drive = !drive;
+    }
+    return issue->count > 2 * 80 * MB / 65536 &&
+           issued_outstanding(issue) == 16;
+}
+
+/* Two hosts, each half of the whole, once: the first one's ends in b. */
+static bool each_host_writes_half_once(struct issue *issue)
+{
+    uint64_t on[2][2];
+
+    for (uint32_t host = 0; host < 2; host++) {
+        ck_assert(issue_run(issue, 0, host));
+        on[host][0] = issued_on(issue, 0);
+        on[host][1] = issued_on(issue, 1);
+    }
+    /* 319 and 959 blocks of 64k; the second host's only drive is b. */
+    return on[0][0] == 319 && on[0][1] == 320 && on[1][0] == 639 &&
+           on[1][1] == 0;
+}
+
 static bool it_runs_twice(struct issue *issue)
 {
     if (issue->plan->run_count != 2)
@@ -208,6 +245,17 @@ static const struct proof general[] = {
           "@sd=a,lun=/dev/a_20\nsd=b,lun=/dev/b_60\nwd=w,sd=*\n"
           "rd=r,wd=w,iorate=4000,elapsed=2,threads=16\n",
           "concatenatesds=yes\n", larger_drives_get_more),
+    PROOF("concatenatesds",
+          "@sd=a,lun=/dev/a_20\nsd=b,lun=/dev/b_60\n"
+          "wd=w,sd=*,xfersize=64k,seekpct=seq\n"
+          "rd=r,wd=w,iorate=max,elapsed=2,threads=16\n",
+          "concatenatesds=yes\n", it_walks_over_both),
+    PROOF("concatenatesds",
+          "@hd=h1\nhd=h2\nsd=a,lun=/dev/a_20,host=*\n"
+          "sd=b,lun=/dev/b_60,host=*\n"
+          "wd=w,sd=*,xfersize=64k,seekpct=eof,rdpct=0\n"
+          "rd=r,wd=w,iorate=max,elapsed=2,threads=16\n",
+          "concatenatesds=yes\n", each_host_writes_half_once),
     PROOF("loop",
           "@sd=s,lun=/dev/x\nwd=w,sd=s,xfersize=64k\n"
           "rd=r,wd=w,iorate=max,elapsed=2\n",

@@ -2,6 +2,7 @@
  * What the less common parameters become in a plan: pieces, places, shares,
  * rates, limits.  That the engine does it is tests/unit/agent's to show.
  */
+#include "controller/plan/plan_text.h"
 #include "tests/support/parm.h"
 #include "tests/support/suite.h"
 
@@ -173,6 +174,129 @@ START_TEST(concatenated_sds_share_by_size)
     ck_assert(fabs(CELL(parm, 1).share - 0.75) < 0.001);
     ck_assert_uint_eq(parm.plan->runs[0].targets[0].threads, 4);
     ck_assert_uint_eq(parm.plan->runs[0].targets[1].threads, 12);
+    parm_done(&parm);
+}
+END_TEST
+
+/* One sequence: the first drive has its rate and threads. */
+START_TEST(concatenated_sds_have_one_sequence)
+{
+    struct parm parm;
+
+    place(&parm,
+          "concatenatesds=yes\nsd=a,lun=/dev/a\nsd=b,lun=/dev/b\n"
+          "wd=w,sd=*,threads=16,seekpct=seq\nrd=r,wd=w,iorate=100\n",
+          (const uint64_t[]){100, 300}, 2);
+    parm_assert_ok(&parm);
+    ck_assert_double_eq_tol(CELL(parm, 0).share, 1, 1e-9);
+    ck_assert_uint_eq(CELL(parm, 0).joins, 0);
+    ck_assert_double_eq(CELL(parm, 1).share, 0);
+    ck_assert_uint_eq(CELL(parm, 1).joins, 1);
+    ck_assert_uint_eq(CELL(parm, 1).high, 300 * MIB);
+    ck_assert_uint_eq(parm.plan->runs[0].targets[0].threads, 16);
+    parm_done(&parm);
+}
+END_TEST
+
+static void check_table(const struct parm *parm, const char *says)
+{
+    char *table = plan_text_table(parm->plan);
+
+    ck_assert_ptr_nonnull(table);
+    ck_assert_msg(strstr(table, says) != NULL, "not in the plan: %s\n%s", says,
+                  table);
+    free(table);
+}
+
+/* Two hosts with the same three drives of 10 MiB: half of all is in the midst
+ * of the second. */
+START_TEST(hosts_have_one_slice_each_of_all_concatenated_sds)
+{
+    const struct plan_cell *cells;
+    struct parm parm;
+
+    place(&parm,
+          "concatenatesds=yes\nhd=h1\nhd=h2\n"
+          "sd=a,lun=/dev/a,host=*\nsd=b,lun=/dev/b,host=*\n"
+          "sd=c,lun=/dev/c,host=*\n"
+          "wd=w,sd=*,threads=16,seekpct=eof,rdpct=0\n"
+          "rd=r,wd=w,iorate=max\n",
+          (const uint64_t[]){10}, 1);
+    parm_assert_ok(&parm);
+    cells = parm.plan->runs[0].cells;
+    ck_assert_uint_eq(parm.plan->runs[0].cell_count, 6);
+    /* a: all of it is the first host's. */
+    ck_assert_uint_eq(cells[0].low, 4096);
+    ck_assert_uint_eq(cells[0].high, 10 * MIB);
+    ck_assert(cells[1].idle);
+    /* b: both have of it; block 0 of each drive is nobody's. */
+    ck_assert_uint_eq(cells[2].low, 4096);
+    ck_assert_uint_eq(cells[2].high, cells[3].low);
+    ck_assert_uint_eq(cells[3].high, 10 * MIB);
+    ck_assert_uint_eq(cells[2].joins, 1);
+    ck_assert_uint_eq(cells[3].joins, 0);
+    ck_assert_uint_le(
+        cells[0].high - cells[0].low + cells[2].high - cells[2].low, 15 * MIB);
+    /* c: the second host's, after its part of b. */
+    ck_assert(cells[4].idle);
+    ck_assert_uint_eq(cells[5].joins, 4);
+    ck_assert_double_eq_tol(cells[0].share + cells[3].share, 1, 1e-9);
+    ck_assert_double_eq_tol(cells[0].share, 0.5, 0.01);
+    ck_assert_uint_eq(parm.plan->runs[0].targets[cells[3].target].threads, 8);
+    check_table(&parm,
+                "r  wd=w  sd=b  host=h1  4096 - 5242880 (slice 1 of 2 of "
+                "all sds)  continues sd=a\n");
+    check_table(&parm, "r  wd=w  sd=c  host=h1  nothing\n");
+    check_table(&parm, "r  wd=w  sd=b  host=h2  5242880 - 10485760 (slice 2 of "
+                       "2 of all sds)\n");
+    parm_done(&parm);
+}
+END_TEST
+
+START_TEST(a_sequence_writes_units_of_one_size)
+{
+    static const char *const says[] = {"dedupunit= is 8192 here and 4096 there",
+                                       NULL};
+    struct parm parm;
+    char text[512];
+
+    (void)snprintf(text, sizeof(text),
+                   "concatenatesds=yes\n"
+                   "sd=a,lun=/dev/a,dedupratio=2,dedupunit=4k\n"
+                   "sd=b,lun=/dev/b,dedupratio=2,dedupunit=8k\n"
+                   "wd=w,sd=*,threads=2,seekpct=seq,xfersize=64k,rdpct=%d\n"
+                   "rd=r,wd=w,iorate=max\n",
+                   _i == 0 ? 0 : 100);
+    place(&parm, text, (const uint64_t[]){10}, 1);
+    if (says[_i] != NULL)
+        parm_assert_says(&parm, says[_i]);
+    else
+        parm_assert_ok(&parm);
+    parm_done(&parm);
+}
+END_TEST
+
+/* Where hosts have different drives, those of one host are one sequence, and
+ * what they share is cut. */
+START_TEST(hosts_with_different_drives_walk_their_own)
+{
+    const struct plan_cell *cells;
+    struct parm parm;
+
+    place(&parm,
+          "concatenatesds=yes\nhd=h1\nhd=h2\n"
+          "sd=a,lun=/dev/a,host=h1\nsd=b,lun=/dev/b,host=*\n"
+          "wd=w,sd=*,threads=16,seekpct=seq\nrd=r,wd=w,iorate=max\n",
+          (const uint64_t[]){10}, 1);
+    parm_assert_ok(&parm);
+    cells = parm.plan->runs[0].cells;
+    ck_assert_uint_eq(parm.plan->runs[0].cell_count, 3);
+    ck_assert_uint_eq(cells[0].high, 10 * MIB);
+    ck_assert_uint_eq(cells[1].joins, 1);
+    ck_assert_uint_eq(cells[1].high, cells[2].low);
+    ck_assert_uint_eq(cells[2].joins, 0);
+    ck_assert_uint_eq(cells[2].high, 10 * MIB);
+    ck_assert_double_eq_tol(cells[0].share, 0.75, 0.01);
     parm_done(&parm);
 }
 END_TEST
@@ -459,6 +583,10 @@ int main(void)
     tcase_add_test(cases, hotband_takes_all_sds_as_one);
     tcase_add_test(cases, what_lies_outside_a_band_is_idle);
     tcase_add_test(cases, concatenated_sds_share_by_size);
+    tcase_add_test(cases, concatenated_sds_have_one_sequence);
+    tcase_add_test(cases, hosts_have_one_slice_each_of_all_concatenated_sds);
+    tcase_add_test(cases, hosts_with_different_drives_walk_their_own);
+    tcase_add_loop_test(cases, a_sequence_writes_units_of_one_size, 0, 2);
     tcase_add_test(cases, rates_of_workloads_stand_beside_the_runs_rate);
     tcase_add_loop_test(cases, priorities_are_all_or_none, 0,
                         ARRAY_LENGTH(refused));
