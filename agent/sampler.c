@@ -300,22 +300,34 @@ static void note_openings(struct sampler *s)
         row->opened_first_ns = 0;
 }
 
-/* The most that one worker's thread used since the last look.  Clocks of
- * threads that are gone cannot be read: they used nothing. */
+/* What a worker's thread has used, in all; one that has ended says itself what
+ * it was, since its thread may be gone.  False where neither can be had. */
+static bool read_cpu(const struct worker *worker, uint64_t *ret_ns)
+{
+    struct timespec time = {0};
+    bool told = clock_gettime(worker->cpu_clock, &time) == 0;
+
+    *ret_ns = (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+    /* Acquire: what it noted at its end is there. */
+    if (atomic_load_explicit(&worker->ended, memory_order_acquire)) {
+        *ret_ns = worker->cpu_end_ns;
+        told = true;
+    }
+    return told;
+}
+
+/* The most that one worker's thread used since the last look. */
 static uint64_t busiest_ns(struct sampler *s)
 {
     uint64_t most = 0;
 
     for (uint32_t i = 0; i < s->worker_count; i++) {
         struct sampler_worker *sw = &s->workers[i];
-        struct timespec time;
         uint64_t cpu_ns;
 
         /* Its clock is known once it has closed a bank. */
-        if (sw->lost || sw->covered == 0 ||
-            clock_gettime(sw->worker->cpu_clock, &time) != 0)
+        if (sw->lost || sw->covered == 0 || !read_cpu(sw->worker, &cpu_ns))
             continue;
-        cpu_ns = (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
         if (sw->cpu_ns == 0) /* not what preparing took */
             sw->cpu_ns = sw->worker->cpu_begin_ns;
         most = larger(most, cpu_ns - sw->cpu_ns);

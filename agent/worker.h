@@ -214,6 +214,7 @@ struct worker {
 
     /* Results, for others once `ended` is set. */
     uint64_t intervals;  /* how many it went through */
+    uint64_t cpu_end_ns; /* what its thread had used then */
     uint64_t stopped_ns; /* when it issued the last time */
     uint64_t errors;
     uint64_t retries;

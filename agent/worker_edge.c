@@ -182,6 +182,10 @@ void worker_stop_issuing(struct worker *w, uint64_t end_ns, uint64_t now_ns)
 
 static void announce_end(struct worker *w)
 {
+    struct timespec time = {0};
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    w->cpu_end_ns = (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
     w->state = WORKER_ENDED;
     /* Release: rows, stuck requests and reasons are there for the crew. */
     atomic_store_explicit(&w->ended, true, memory_order_release);

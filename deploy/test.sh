@@ -38,7 +38,7 @@ step "all tests, asan" tests asan
 step "agent threads, tsan" tests tsan -R '^unit\.agent\.'
 step "simulation, release" tests release -L sim
 step "programs as shipped, release" tests release \
-    -R '^(integration\.(run|exact)|faults\.lease)$'
+    -R '^(integration\.(run|exact|trust)|faults\.lease)$'
 
 python3 tests/skips.py build
 if [ -n "$failed" ]; then

@@ -52,6 +52,11 @@ def wait_until(fact, seconds=20, what="a fact"):
         time.sleep(0.02)
 
 
+def is_instrumented():
+    """Whether the programs were built with a sanitizer."""
+    return b"__sanitizer" in AGENT.read_bytes()
+
+
 def need_root():
     if os.geteuid() != 0:
         raise unittest.SkipTest("needs root for namespaces and loop drives")
