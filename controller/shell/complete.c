@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "controller/report/read.h"
 #include "controller/shell/client.h"
 
 /* A Tab that takes longer is worse than none. */
@@ -187,13 +188,6 @@ static json_t *fetch(enum query_kind kind)
     return answer.document;
 }
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text != NULL ? text : "";
-}
-
 static void offer_row(const struct completion *c, const json_t *row,
                       const char *last)
 {
@@ -204,8 +198,8 @@ static void offer_row(const struct completion *c, const json_t *row,
                        json_integer_value(json_object_get(row, "number")));
         offer(number, last);
     } else if (c->kind == COMPLETION_HOST ||
-               strcmp(text_of(row, "host"), c->host) == 0) {
-        offer(text_of(row, "name"), last);
+               strcmp(read_text(row, "host"), c->host) == 0) {
+        offer(read_text(row, "name"), last);
     }
 }
 

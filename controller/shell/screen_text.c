@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/units.h"
+#include "controller/report/read.h"
 
 /* Where each part begins. */
 enum line {
@@ -39,23 +40,6 @@ void screen_text_done(struct screen_text *screen)
 
 /* ---- what is known ------------------------------------------------------- */
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text != NULL ? text : "";
-}
-
-static double number_of(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
-
-static long long integer_of(const json_t *object, const char *key)
-{
-    return json_integer_value(json_object_get(object, key));
-}
-
 static void keep(json_t **slot, const json_t *value)
 {
     json_decref(*slot);
@@ -74,7 +58,7 @@ static double latency_of(const json_t *figures, const char *family,
 
 static bool is_fill(const struct screen_text *s)
 {
-    return strcmp(text_of(s->phase, "kind"), "fill") == 0;
+    return strcmp(read_text(s->phase, "kind"), "fill") == 0;
 }
 
 /* Below 0: a gap. */
@@ -93,14 +77,14 @@ static void on_interval(struct screen_text *s, const json_t *event)
 {
     const json_t *figures = json_object_get(event, "figures");
 
-    if (strcmp(text_of(event, "kind"), "drain") == 0)
+    if (strcmp(read_text(event, "kind"), "drain") == 0)
         return;
     /* A row that was made anew replaces its figures, not its bar. */
-    if (integer_of(event, "phase") == integer_of(s->interval, "phase") &&
-        integer_of(event, "interval") < integer_of(s->interval, "interval"))
+    if (read_count(event, "phase") == read_count(s->interval, "phase") &&
+        read_count(event, "interval") < read_count(s->interval, "interval"))
         return;
-    if (integer_of(event, "revision") <= 1 && !is_fill(s))
-        remember(s, number_of(figures, "iops"),
+    if (read_count(event, "revision") <= 1 && !is_fill(s))
+        remember(s, read_or_zero(figures, "iops"),
                  latency_of(figures, "service_us", "p99"));
     keep(&s->interval, event);
 }
@@ -126,8 +110,8 @@ static void on_phase_end(struct screen_text *s, const json_t *event)
 
     (void)snprintf(text, sizeof(text),
                    "%.80s: %s, %.1f I/O per second, mean %.3f ms",
-                   text_of(event, "run"), text_of(event, "verdict"),
-                   number_of(total, "iops"),
+                   read_text(event, "run"), read_text(event, "verdict"),
+                   read_or_zero(total, "iops"),
                    fmax(0, latency_of(total, "service_us", "mean")));
     say(s, text);
 }
@@ -139,7 +123,7 @@ void screen_text_status(struct screen_text *screen, const json_t *status)
 
 void screen_text_event(struct screen_text *screen, const json_t *event)
 {
-    const char *kind = text_of(event, "event");
+    const char *kind = read_text(event, "event");
 
     if (strcmp(kind, "interval") == 0)
         on_interval(screen, event);
@@ -148,7 +132,7 @@ void screen_text_event(struct screen_text *screen, const json_t *event)
     else if (strcmp(kind, "phase_end") == 0)
         on_phase_end(screen, event);
     else if (strcmp(kind, "notice") == 0)
-        say(screen, text_of(event, "text"));
+        say(screen, read_text(event, "text"));
 }
 
 static int slower(const void *a, const void *b)
@@ -182,7 +166,7 @@ void screen_text_drives(struct screen_text *screen, const json_t *document)
 static const char *count_of(const struct screen_text *s, const char *key,
                             const char *noun, char text[UNITS_SIZE])
 {
-    return units_print_count(text, (uint64_t)integer_of(s->phase, key), noun);
+    return units_print_count(text, (uint64_t)read_count(s->phase, key), noun);
 }
 
 static void put_title(const struct screen_text *s, char *line)
@@ -192,14 +176,14 @@ static void put_title(const struct screen_text *s, char *line)
     (void)snprintf(
         line, SCREEN_LINE_SIZE,
         " campaign %lld, phase %lld of %lld, %s, %s  '%.80s'",
-        integer_of(s->status, "number"), integer_of(s->phase, "phase"),
-        integer_of(s->phase, "phases"), count_of(s, "hosts", "host", hosts),
-        count_of(s, "drives", "drive", drives), text_of(s->status, "name"));
+        read_count(s->status, "number"), read_count(s->phase, "phase"),
+        read_count(s->phase, "phases"), count_of(s, "hosts", "host", hosts),
+        count_of(s, "drives", "drive", drives), read_text(s->status, "name"));
 }
 
 static void put_run(const struct screen_text *s, char *line)
 {
-    const char *loops = text_of(s->phase, "for");
+    const char *loops = read_text(s->phase, "for");
     char drives[UNITS_SIZE];
 
     if (s->phase == NULL)
@@ -209,24 +193,25 @@ static void put_run(const struct screen_text *s, char *line)
                        count_of(s, "drives", "drive", drives));
     else
         (void)snprintf(line, SCREEN_LINE_SIZE, "%.80s  rate %.40s%s%.120s",
-                       text_of(s->phase, "run"),
-                       text_of(s->phase, "iorate_text"),
+                       read_text(s->phase, "run"),
+                       read_text(s->phase, "iorate_text"),
                        loops[0] != '\0' ? "  for " : "", loops);
 }
 
 /* Seconds of the phase; 0 where its end is not known beforehand. */
 static double length_of(const struct screen_text *s)
 {
-    return number_of(s->phase, "elapsed_s") + number_of(s->phase, "warmup_s");
+    return read_or_zero(s->phase, "elapsed_s") +
+           read_or_zero(s->phase, "warmup_s");
 }
 
 /* Seconds of it that have been told about. */
 static double done_of(const struct screen_text *s)
 {
-    if (integer_of(s->phase, "phase") != integer_of(s->interval, "phase"))
+    if (read_count(s->phase, "phase") != read_count(s->interval, "phase"))
         return 0;
-    return fmin(length_of(s), (double)integer_of(s->interval, "interval") *
-                                  number_of(s->phase, "interval_s"));
+    return fmin(length_of(s), (double)read_count(s->interval, "interval") *
+                                  read_or_zero(s->phase, "interval_s"));
 }
 
 static void put_progress(const struct screen_text *s, size_t columns,
@@ -234,7 +219,7 @@ static void put_progress(const struct screen_text *s, size_t columns,
 {
     double length = length_of(s);
     double past = done_of(s);
-    double left = number_of(s->phase, "remaining_s") - past;
+    double left = read_or_zero(s->phase, "remaining_s") - past;
     size_t width = columns > 60 ? 40 : 20;
     size_t used = 0, done;
     char text[UNITS_SIZE];
@@ -262,18 +247,18 @@ static void put_rates(const struct screen_text *s, char *line)
     used = (size_t)snprintf(
         line, SCREEN_LINE_SIZE,
         "%.1f I/O per second  %.2f MiB/s  %.1f %% reads  queue depth %.1f",
-        number_of(f, "iops"), number_of(f, "mib_s"), number_of(f, "read_pct"),
-        number_of(f, "queue_depth"));
-    if (integer_of(f, "unissued") > 0)
+        read_or_zero(f, "iops"), read_or_zero(f, "mib_s"),
+        read_or_zero(f, "read_pct"), read_or_zero(f, "queue_depth"));
+    if (read_count(f, "unissued") > 0)
         used += (size_t)snprintf(line + used, SCREEN_LINE_SIZE - used,
-                                 "  unissued %lld", integer_of(f, "unissued"));
-    if (integer_of(f, "errors") > 0)
+                                 "  unissued %lld", read_count(f, "unissued"));
+    if (read_count(f, "errors") > 0)
         used += (size_t)snprintf(line + used, SCREEN_LINE_SIZE - used,
-                                 "  errors %lld", integer_of(f, "errors"));
-    if (number_of(f, "oldest_us") >= NS_PER_S / 1000.0)
+                                 "  errors %lld", read_count(f, "errors"));
+    if (read_or_zero(f, "oldest_us") >= NS_PER_S / 1000.0)
         (void)snprintf(line + used, SCREEN_LINE_SIZE - used,
                        "  oldest request %.1f s",
-                       number_of(f, "oldest_us") / 1e6);
+                       read_or_zero(f, "oldest_us") / 1e6);
 }
 
 static const char *const latency_keys[] = {"mean", "p50",  "p90",
@@ -357,23 +342,23 @@ static void put_item(const struct screen_text *s, size_t number, char *line)
 {
     static const char *const keys[] = {"mean", "p99", "max"};
     const json_t *row = json_array_get(list_of(s), number);
-    const char *lun = text_of(row, "lun");
+    const char *lun = read_text(row, "lun");
     char name[128];
     size_t used;
 
     if (row == NULL)
         return;
-    (void)snprintf(name, sizeof(name), "%.60s  %.60s", text_of(row, "name"),
+    (void)snprintf(name, sizeof(name), "%.60s  %.60s", read_text(row, "name"),
                    lun);
     used =
         (size_t)snprintf(line, SCREEN_LINE_SIZE, "%-34.34s%11.1f%10.2f", name,
-                         number_of(row, "iops"), number_of(row, "mib_s"));
+                         read_or_zero(row, "iops"), read_or_zero(row, "mib_s"));
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         used += put_ms(line + used, SCREEN_LINE_SIZE - used,
                        latency_of(row, "service_us", keys[i]));
-    if (number_of(row, "oldest_us") >= NS_PER_S / 1000.0)
+    if (read_or_zero(row, "oldest_us") >= NS_PER_S / 1000.0)
         (void)snprintf(line + used, SCREEN_LINE_SIZE - used, "  oldest %.1f s",
-                       number_of(row, "oldest_us") / 1e6);
+                       read_or_zero(row, "oldest_us") / 1e6);
 }
 
 static void put_keys(char *line)
